@@ -1,0 +1,267 @@
+//! The lock-free engine: ids of tick, worker and sequence, whose tick and sequence fit one 64-bit word. Snowflake and its kin.
+//!
+//! It needs a worker that nobody else uses, and can't see to that itself: a lease does. What it does see to: the tick in which it
+//! was made is never used (a predecessor that was restarted may have used it), all generators of one layout and worker in the
+//! process share one cursor, and in a forked child it refuses to go on.
+
+use super::cursor::{Cursor, Motion, Still};
+use super::registry::shared_cursor;
+use super::{AnyClock, ClockBack, Generator, MAX_LEAD_NANOS, Settings, Spent};
+use crate::entropy;
+use crate::error::{Cause, Error, LayoutFault};
+use crate::id::Id;
+use crate::layout::{Layout, Role, Slot, TimeBase};
+use crate::raw::{RawId, Repr, low_u64, mask};
+use crate::scheme::StaticScheme;
+use crate::time::{Clock, UnixNanos};
+use alloc::sync::Arc;
+use core::marker::PhantomData;
+
+/// Where tick, worker and sequence lie in a layout.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Parts {
+    base: TimeBase,
+    time: Slot,
+    worker: Slot,
+    count: Slot,
+}
+
+impl Parts {
+    /// The parts of `layout`.
+    ///
+    /// # Errors
+    /// [`Error::Layout`] when it has no time or counter field in one piece, or when the two have more than 64 bits together.
+    pub const fn of(layout: &Layout) -> Result<Self, Error> {
+        let Some(base) = layout.time_base() else {
+            return Err(Error::Layout(LayoutFault::Missing { role: "timestamp" }));
+        };
+        let Some(time) = layout.find(Role::Timestamp(base)) else {
+            return Err(Error::Layout(LayoutFault::Missing { role: "timestamp" }));
+        };
+        let Some(count) = layout.find(Role::Counter) else {
+            return Err(Error::Layout(LayoutFault::Missing { role: "counter" }));
+        };
+        let worker = match layout.find(Role::Worker) {
+            Some(slot) => slot,
+            None => Slot::NONE,
+        };
+        if time.bits + count.bits > 64 || worker.bits > 64 {
+            return Err(Error::Layout(LayoutFault::CursorBits { found: time.bits + count.bits }));
+        }
+        Ok(Self { base, time, worker, count })
+    }
+
+    /// Width of the sequence.
+    pub(crate) const fn count_bits(&self) -> u32 {
+        self.count.bits
+    }
+
+    /// The last tick used. Where tick and sequence fill the word, its very last tick is given up, so that the word has a value
+    /// for "all used".
+    const fn last_tick(&self) -> u64 {
+        let last = low_u64(mask(self.time.bits));
+        if self.time.bits + self.count.bits == 64 { last - 1 } else { last }
+    }
+}
+
+/// Where an engine takes its parts from: a constant, or a value made at run time. The same code, both fast.
+pub trait PartsSource: Send + Sync {
+    /// The parts.
+    fn parts(&self) -> Parts;
+}
+
+/// Parts of a scheme known when compiling: shifts and masks become immediates.
+#[derive(Clone, Copy, Debug)]
+pub struct Compiled<S>(PhantomData<S>);
+
+impl<S> Default for Compiled<S> {
+    fn default() -> Self {
+        Self(PhantomData)
+    }
+}
+
+impl<S: StaticScheme> Compiled<S> {
+    const PARTS: Parts = match Parts::of(&S::SCHEME.layout) {
+        Ok(parts) => parts,
+        Err(_) => panic!("the scheme's layout is not one of tick, worker and sequence"),
+    };
+}
+
+impl<S: StaticScheme> PartsSource for Compiled<S> {
+    fn parts(&self) -> Parts {
+        Self::PARTS
+    }
+}
+
+impl PartsSource for Parts {
+    fn parts(&self) -> Parts {
+        *self
+    }
+}
+
+/// A generator of tick, worker and sequence. Any number of threads may use it; none ever waits for another.
+#[derive(Debug)]
+pub struct CounterGenerator<P, C = AnyClock> {
+    scheme: &'static str,
+    cursor: Arc<Cursor>,
+    /// Worker and fixed fields, in place.
+    stamp: RawId,
+    worker: u64,
+    motion: Motion,
+    spent: Spent,
+    /// The process that made it.
+    generation: u64,
+    source: P,
+    clock: C,
+}
+
+impl<P: PartsSource> CounterGenerator<P, AnyClock> {
+    /// A generator as `settings` say.
+    ///
+    /// # Errors
+    /// [`Error::WorkerMissing`], [`Error::WorkerRange`], [`Error::NoWorkerField`]; [`Error::BeforeEpoch`] or
+    /// [`Error::TimeFieldEnded`] by the clock; [`Error::Forked`] when the worker was in use before this process was forked.
+    pub fn new(scheme: &'static str, layout: &Layout, source: P, settings: &Settings) -> Result<Self, Error> {
+        let parts = source.parts();
+        let worker = check_worker(scheme, parts.worker, settings.worker)?;
+        let clock = settings.clock()?;
+        let is_own = settings.clock.is_some();
+        let tick = tick_now(scheme, parts, &clock)?;
+        let (cursor, first_tick) = if is_own {
+            (Arc::new(Cursor::new(None, parts.count.bits)), None)
+        } else {
+            (shared_cursor(scheme, parts, worker, tick)?, Some(tick))
+        };
+        let lead_nanos = if settings.spent == Spent::Borrow { MAX_LEAD_NANOS } else { 0 };
+        let motion = Motion {
+            count_bits: parts.count.bits,
+            last_tick: parts.last_tick(),
+            tick_nanos: parts.base.tick_nanos,
+            lead_ticks: lead_nanos / parts.base.tick_nanos,
+            first_tick,
+            clock_back: settings.clock_back,
+            start: settings.start,
+        };
+        let stamp = layout.fixed().with_bits(parts.worker.shift, parts.worker.bits, u128::from(worker));
+        let generation = entropy::generation();
+        let spent = settings.spent;
+        Ok(Self { scheme, cursor, stamp, worker, motion, spent, generation, source, clock })
+    }
+}
+
+impl<P: PartsSource, C: Clock> CounterGenerator<P, C> {
+    /// The first moment that doesn't fit the time field.
+    #[must_use]
+    pub fn ends_at(&self) -> Option<UnixNanos> {
+        self.source.parts().base.time_of(u128::from(self.motion.last_tick) + 1)
+    }
+
+    /// Claims moments, and turns a refusal into an error that says how long it lasts.
+    fn claim(&self, want: u64) -> Result<(u64, u64, u64), Error> {
+        if entropy::generation() != self.generation {
+            return Err(Error::Forked { scheme: self.scheme, worker: self.worker });
+        }
+        let parts = self.source.parts();
+        let now = || parts.base.tick_at(self.clock.now()).unwrap_or(0);
+        match self.cursor.claim(want, &self.motion, now, || self.clock.monotonic_nanos()) {
+            Ok((first, count)) => Ok((first.tick, low_u64(first.count), count)),
+            Err(still) => Err(self.explain(still)),
+        }
+    }
+
+    #[cold]
+    fn explain(&self, still: Still) -> Error {
+        let scheme = self.scheme;
+        let now = self.clock.now();
+        let base = self.source.parts().base;
+        let until = |tick: u64| {
+            let begins = base.time_of(u128::from(tick)).unwrap_or(now);
+            u64::try_from((begins.0 - now.0).max(1)).unwrap_or(u64::MAX)
+        };
+        let (cause, wait_nanos, waits) = match still {
+            Still::Ended => {
+                let ended = self.ends_at().unwrap_or(now);
+                return Error::TimeFieldEnded { scheme, ended };
+            }
+            Still::Spent { until_tick } if self.motion.first_tick == Some(until_tick - 1) => {
+                (Cause::FirstTick, until(until_tick), self.spent != Spent::Fail)
+            }
+            Still::Spent { until_tick } => (Cause::Spent, until(until_tick), self.spent != Spent::Fail),
+            Still::Paced { wait_nanos } => (Cause::Spent, wait_nanos, self.spent != Spent::Fail),
+            Still::Behind { until_tick } => {
+                (Cause::ClockBehind, until(until_tick), self.motion.clock_back == ClockBack::Wait)
+            }
+        };
+        if waits {
+            Error::Busy { scheme, cause, wait_nanos }
+        } else {
+            Error::Refused { scheme, cause, wait_nanos }
+        }
+    }
+
+    fn pack(&self, tick: u64, count: u64) -> RawId {
+        let parts = self.source.parts();
+        self.stamp.with_bits(parts.time.shift, parts.time.bits, u128::from(tick)).with_bits(
+            parts.count.shift,
+            parts.count.bits,
+            u128::from(count),
+        )
+    }
+}
+
+impl<P: PartsSource, C: Clock> Generator for CounterGenerator<P, C> {
+    fn try_fill(&self, out: &mut [RawId]) -> Result<usize, Error> {
+        if out.is_empty() {
+            return Ok(0);
+        }
+        let (tick, first, count) = self.claim(out.len() as u64)?;
+        for (id, count) in out.iter_mut().zip(first..first + count) {
+            *id = self.pack(tick, count);
+        }
+        Ok(usize::try_from(count).unwrap_or(out.len()))
+    }
+}
+
+impl<S: StaticScheme, C: Clock> CounterGenerator<Compiled<S>, C> {
+    /// The next id, typed. Never waits.
+    ///
+    /// # Errors
+    /// See [`Generator::try_fill`].
+    pub fn try_next_id(&self) -> Result<Id<S>, Error> {
+        self.claim(1).map(|(tick, count, _)| Id(S::Repr::from_raw(self.pack(tick, count))))
+    }
+
+    /// The next id, typed; waits where the policies say so.
+    ///
+    /// # Errors
+    /// See [`Generator::next`].
+    #[cfg(feature = "std")]
+    pub fn next_id(&self) -> Result<Id<S>, Error> {
+        super::wait_while_busy(|| self.try_next_id())
+    }
+}
+
+/// The worker given, checked against its field. Never masked.
+fn check_worker(scheme: &'static str, slot: Slot, given: Option<u64>) -> Result<u64, Error> {
+    let max = low_u64(slot.max());
+    match given {
+        Some(_) if slot.bits == 0 => Err(Error::NoWorkerField { scheme }),
+        Some(worker) if worker > max => Err(Error::WorkerRange { scheme, worker, max }),
+        Some(worker) => Ok(worker),
+        None if slot.bits == 0 => Ok(0),
+        None => Err(Error::WorkerMissing { scheme, max }),
+    }
+}
+
+/// The clock's tick, refused outside the time field.
+fn tick_now(scheme: &'static str, parts: Parts, clock: &impl Clock) -> Result<u64, Error> {
+    let now = clock.now();
+    match parts.base.tick_at(now) {
+        None => Err(Error::BeforeEpoch { scheme, now, epoch: parts.base.epoch }),
+        Some(tick) if tick > parts.last_tick() => {
+            let ended = parts.base.time_of(u128::from(parts.last_tick()) + 1).unwrap_or(now);
+            Err(Error::TimeFieldEnded { scheme, ended })
+        }
+        Some(tick) => Ok(tick),
+    }
+}

@@ -1,0 +1,271 @@
+//! The lock-free cursor: tick and sequence in one atomic word, so that no two threads are ever given the same moment.
+//!
+//! The word is one past the last moment used, as the number `tick * 2^sequence bits + sequence`; zero means that nothing was
+//! used. It only grows, by compare-and-set, whatever the clock says.
+
+use super::advance::{Moment, Step, advance};
+use super::{ClockBack, Start};
+use crate::raw::{low_u64, mask};
+use crate::sync::{AtomicU64, Ordering};
+
+/// How a cursor moves: facts of the layout and policies of the generator.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Motion {
+    /// Width of the sequence; with the tick at most 64.
+    pub(crate) count_bits: u32,
+    /// The last tick that may be used.
+    pub(crate) last_tick: u64,
+    /// Nanoseconds a tick.
+    pub(crate) tick_nanos: u64,
+    /// Ticks that may be borrowed.
+    pub(crate) lead_ticks: u64,
+    /// The tick in which the generator was made: from it nothing is borrowed, since a predecessor may have used what follows.
+    pub(crate) first_tick: Option<u64>,
+    /// What to do when the clock went back.
+    pub(crate) clock_back: ClockBack,
+    /// Where a sequence begins.
+    pub(crate) start: Start,
+}
+
+/// Why a cursor didn't move.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Still {
+    /// The sequence is spent; the next moment lies in this tick.
+    Spent { until_tick: u64 },
+    /// The sequence is spent while the clock stands behind; a tick's time must pass on the monotonic clock.
+    Paced { wait_nanos: u64 },
+    /// The clock stands behind the last moment, which lies in this tick.
+    Behind { until_tick: u64 },
+    /// No tick is left.
+    Ended,
+}
+
+/// The state that generators of one worker share.
+#[derive(Debug)]
+pub(crate) struct Cursor {
+    /// One past the last moment used.
+    word: AtomicU64,
+    /// When, on the monotonic clock, a tick was begun or found spent while the wall clock stood behind; 0 when it didn't.
+    /// Only paces: a stale value makes an early or late tick, never a moment used twice.
+    paced_since: AtomicU64,
+}
+
+impl Cursor {
+    /// A cursor that has used everything up to and including `tick`, or nothing at all.
+    pub(crate) fn new(used_up_to: Option<u64>, count_bits: u32) -> Self {
+        let word = used_up_to.map_or(0, |tick| tick.saturating_add(1) << count_bits);
+        Self { word: AtomicU64::new(word), paced_since: AtomicU64::new(0) }
+    }
+
+    /// Marks everything up to and including `tick` as used.
+    #[cfg(feature = "std")]
+    pub(crate) fn skip(&self, tick: u64, count_bits: u32) {
+        // Ordering: the word guards no other memory, so its own modification order is all that counts. The same everywhere here.
+        self.word.fetch_max(tick.saturating_add(1) << count_bits, Ordering::Relaxed);
+    }
+
+    /// Claims up to `want` (at least 1) consecutive moments of one tick; returns the first and how many.
+    ///
+    /// `now` reads the clock's tick. It is called after the word was read, so that a clock that never goes back is never found
+    /// behind a moment that another thread has just used.
+    pub(crate) fn claim(
+        &self,
+        want: u64,
+        motion: &Motion,
+        now: impl Fn() -> u64,
+        monotonic: impl Fn() -> u64,
+    ) -> Result<(Moment, u64), Still> {
+        let max_count = low_u64(mask(motion.count_bits));
+        let mut word = self.word.load(Ordering::Relaxed);
+        loop {
+            let tick = now();
+            let last = word.checked_sub(1).map(|last| Moment {
+                tick: last.checked_shr(motion.count_bits).unwrap_or(0),
+                count: u128::from(last & max_count),
+            });
+            let begin = Moment { tick, count: u128::from(motion.first_count(tick)) };
+            let first = match advance(last, begin, 1, u128::from(max_count)) {
+                Step::Use(moment) => self.judge(moment, tick, motion)?,
+                Step::WaitUntil(next) => self.judge_spent(next, tick, motion, &monotonic)?,
+            };
+            if first.tick > motion.last_tick {
+                return Err(Still::Ended);
+            }
+            let count = want.min(max_count - low_u64(first.count) + 1).max(1);
+            let claimed = (first.tick << motion.count_bits) + low_u64(first.count) + count;
+            match self.word.compare_exchange_weak(word, claimed, Ordering::Relaxed, Ordering::Relaxed) {
+                Ok(_) => return Ok((first, count)),
+                Err(moved) => word = moved,
+            }
+        }
+    }
+
+    /// A moment in a tick that is not spent: fine, unless it lies further ahead of the clock than the policy allows.
+    fn judge(&self, moment: Moment, now: u64, motion: &Motion) -> Result<Moment, Still> {
+        if moment.tick <= motion.allowed(now) || motion.clock_back == ClockBack::Absorb {
+            return Ok(moment);
+        }
+        Err(Still::Behind { until_tick: moment.tick })
+    }
+
+    /// The tick is spent: the next one may begin when the clock, the lead or the pace allows it.
+    fn judge_spent(
+        &self,
+        next: u64,
+        now: u64,
+        motion: &Motion,
+        monotonic: impl Fn() -> u64,
+    ) -> Result<Moment, Still> {
+        let allowed = motion.allowed(now);
+        if next <= allowed {
+            return Ok(Moment { tick: next, count: u128::from(motion.first_count(next)) });
+        }
+        // One tick ahead of the clock, or at the end of the lead: the clock itself will bring the next one.
+        if next - 1 <= allowed {
+            return Err(Still::Spent { until_tick: next - (allowed - now) });
+        }
+        if motion.clock_back != ClockBack::Absorb {
+            return Err(Still::Behind { until_tick: next - 1 });
+        }
+        let (since, moment) = (self.paced_since.load(Ordering::Relaxed), monotonic().max(1));
+        let waited = moment.saturating_sub(since);
+        if since != 0 && waited >= motion.tick_nanos && waited < motion.tick_nanos.saturating_mul(1024) {
+            self.paced_since.store(moment, Ordering::Relaxed);
+            return Ok(Moment { tick: next, count: u128::from(motion.first_count(next)) });
+        }
+        if since == 0 || waited >= motion.tick_nanos {
+            // The first spent tick of this step back, or a note left from an earlier one.
+            self.paced_since.store(moment, Ordering::Relaxed);
+            return Err(Still::Paced { wait_nanos: motion.tick_nanos });
+        }
+        Err(Still::Paced { wait_nanos: motion.tick_nanos - waited })
+    }
+}
+
+impl Motion {
+    /// The last tick that the clock's tick `now` allows.
+    fn allowed(&self, now: u64) -> u64 {
+        match self.first_tick {
+            Some(first) if now <= first => now,
+            _ => now.saturating_add(self.lead_ticks),
+        }
+    }
+
+    /// The first sequence of a tick: a function of the tick alone.
+    pub(crate) fn first_count(&self, tick: u64) -> u64 {
+        match self.start {
+            Start::Zero => 0,
+            Start::Rolling => {
+                // The upper bits of a well-mixed tick (the finaliser of SplitMix64: Steele, Lea and Flood, 2014).
+                let spread = self.count_bits.saturating_sub(6);
+                let mut mixed = tick.wrapping_add(0x9e37_79b9_7f4a_7c15);
+                mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+                mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+                (mixed ^ (mixed >> 31)) & low_u64(mask(spread))
+            }
+        }
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    fn motion() -> Motion {
+        Motion {
+            count_bits: 2,
+            last_tick: 1000,
+            tick_nanos: 1_000_000,
+            lead_ticks: 0,
+            first_tick: None,
+            clock_back: ClockBack::Absorb,
+            start: Start::Zero,
+        }
+    }
+
+    fn claim(cursor: &Cursor, motion: &Motion, now: u64) -> Result<(u64, u128), Still> {
+        cursor.claim(1, motion, || now, || 1).map(|(m, _)| (m.tick, m.count))
+    }
+
+    #[test]
+    fn a_tick_is_used_up_and_the_next_begins() {
+        let (cursor, motion) = (Cursor::new(None, 2), motion());
+        for count in 0..4 {
+            assert_eq!(claim(&cursor, &motion, 7), Ok((7, count)));
+        }
+        assert_eq!(claim(&cursor, &motion, 7), Err(Still::Spent { until_tick: 8 }));
+        assert_eq!(claim(&cursor, &motion, 8), Ok((8, 0)));
+    }
+
+    #[test]
+    fn a_batch_stays_within_its_tick() {
+        let (cursor, motion) = (Cursor::new(None, 2), motion());
+        assert_eq!(cursor.claim(3, &motion, || 7, || 1), Ok((Moment { tick: 7, count: 0 }, 3)));
+        assert_eq!(cursor.claim(3, &motion, || 7, || 1), Ok((Moment { tick: 7, count: 3 }, 1)));
+    }
+
+    #[test]
+    fn the_tick_of_creation_is_skipped() {
+        let cursor = Cursor::new(Some(7), 2);
+        assert_eq!(claim(&cursor, &motion(), 7), Err(Still::Spent { until_tick: 8 }));
+        assert_eq!(claim(&cursor, &motion(), 8), Ok((8, 0)));
+    }
+
+    #[test]
+    fn a_step_back_is_absorbed_at_the_pace_of_the_monotonic_clock() {
+        let (cursor, motion) = (Cursor::new(None, 2), motion());
+        assert_eq!(claim(&cursor, &motion, 500), Ok((500, 0)));
+        for count in 1..4 {
+            assert_eq!(claim(&cursor, &motion, 100), Ok((500, count)));
+        }
+        let at = |nanos: u64| cursor.claim(1, &motion, || 100, || nanos).map(|(m, _)| (m.tick, m.count));
+        assert_eq!(at(10), Err(Still::Paced { wait_nanos: 1_000_000 }));
+        assert_eq!(at(400_010), Err(Still::Paced { wait_nanos: 600_000 }));
+        assert_eq!(at(1_000_010), Ok((501, 0)));
+    }
+
+    #[test]
+    fn a_step_back_is_waited_for_or_refused() {
+        let (cursor, mut motion) = (Cursor::new(None, 2), motion());
+        motion.clock_back = ClockBack::Wait;
+        assert_eq!(claim(&cursor, &motion, 500), Ok((500, 0)));
+        assert_eq!(claim(&cursor, &motion, 499), Err(Still::Behind { until_tick: 500 }));
+        assert_eq!(claim(&cursor, &motion, 500), Ok((500, 1)));
+    }
+
+    #[test]
+    fn borrowing_stops_at_the_lead() {
+        let (cursor, mut motion) = (Cursor::new(None, 2), motion());
+        motion.lead_ticks = 2;
+        for i in 0..12 {
+            assert_eq!(claim(&cursor, &motion, 7), Ok((7 + i / 4, u128::from(i % 4))));
+        }
+        assert_eq!(claim(&cursor, &motion, 7), Err(Still::Spent { until_tick: 8 }));
+        assert_eq!(claim(&cursor, &motion, 8), Ok((10, 0)));
+    }
+
+    #[test]
+    fn nothing_is_borrowed_in_the_tick_of_creation() {
+        let (cursor, mut motion) = (Cursor::new(Some(7), 2), motion());
+        (motion.lead_ticks, motion.first_tick) = (2, Some(7));
+        assert_eq!(claim(&cursor, &motion, 7), Err(Still::Spent { until_tick: 8 }));
+        assert_eq!(claim(&cursor, &motion, 8), Ok((8, 0)));
+    }
+
+    #[test]
+    fn the_last_tick_ends_it() {
+        let (cursor, motion) = (Cursor::new(None, 2), motion());
+        assert_eq!(claim(&cursor, &motion, 1000), Ok((1000, 0)));
+        assert_eq!(claim(&cursor, &motion, 1001), Err(Still::Ended));
+    }
+
+    #[test]
+    fn rolling_starts_depend_on_the_tick_alone_and_spread() {
+        let motion = Motion { count_bits: 12, start: Start::Rolling, ..motion() };
+        let firsts: alloc::collections::BTreeSet<u64> =
+            (0..2000).map(|tick| motion.first_count(tick)).collect();
+        assert_eq!(firsts.len(), 64);
+        assert_eq!(firsts.last(), Some(&63));
+        assert_eq!(motion.first_count(5), motion.first_count(5));
+    }
+}

@@ -1,0 +1,127 @@
+//! The locked engine: one [`Rule`] that threads share by turns.
+//!
+//! In a forked child it begins afresh, with new random state, also when another thread of the parent held the lock at the fork:
+//! each process uses a lock of its own.
+
+use super::rule::Rule;
+use super::{Generator, Settings, wait_while_busy};
+use crate::entropy::{Draw, Entropy, SystemEntropy, generation};
+use crate::error::Error;
+use crate::id::Id;
+use crate::raw::{RawId, Repr};
+use crate::time::{Clock, SystemClock};
+use alloc::boxed::Box;
+use std::fmt;
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+/// A generator that any number of threads may share; each waits for its turn, no longer than a batch takes.
+///
+/// ```
+/// use mintage::generators::locked::Locked;
+/// use mintage::schemes::ulid::UlidRule;
+/// let ids = Locked::new(UlidRule::default());
+/// assert!(ids.next_id()? < ids.next_id()?);
+/// # Ok::<(), mintage::Error>(())
+/// ```
+pub struct Locked<R, C = SystemClock, E = SystemEntropy> {
+    template: R,
+    own: OnceLock<Process<R>>,
+    clock: C,
+    entropy: E,
+}
+
+/// The state in one process, and behind it that of its forked children, which they fill in themselves.
+struct Process<R> {
+    generation: u64,
+    /// `None` until the first id.
+    rule: Mutex<Option<R>>,
+    child: OnceLock<Box<Self>>,
+}
+
+impl<R> Process<R> {
+    fn new() -> Self {
+        Self { generation: generation(), rule: Mutex::new(None), child: OnceLock::new() }
+    }
+}
+
+impl<R: Rule> Locked<R> {
+    /// A generator by the wall clock and the system's entropy.
+    #[must_use]
+    pub const fn new(rule: R) -> Self {
+        Self::with(rule, SystemClock, SystemEntropy)
+    }
+}
+
+impl<R: Rule, C: Clock, E: Entropy> Locked<R, C, E> {
+    /// A generator by a clock and an entropy of the caller's.
+    pub const fn with(rule: R, clock: C, entropy: E) -> Self {
+        Self { template: rule, own: OnceLock::new(), clock, entropy }
+    }
+
+    /// The next id, typed. Never waits for a clock.
+    ///
+    /// # Errors
+    /// See [`Rule::next`].
+    pub fn try_next_id(&self) -> Result<Id<R::Scheme>, Error> {
+        self.with_rule(1, |rule, draw| rule.next_id(self.clock.now(), draw))
+    }
+
+    /// The next id, typed; waits where the scheme has to.
+    ///
+    /// # Errors
+    /// See [`Rule::next`], without [`Error::Busy`].
+    pub fn next_id(&self) -> Result<Id<R::Scheme>, Error> {
+        wait_while_busy(|| self.try_next_id())
+    }
+
+    fn with_rule<T>(
+        &self,
+        ids: usize,
+        work: impl FnOnce(&mut R, &mut Draw<'_>) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        let now = generation();
+        let mut process = self.own.get_or_init(Process::new);
+        while process.generation != now {
+            process = process.child.get_or_init(|| Box::new(Process::new()));
+        }
+        let mut rule = process.rule.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut draw = Draw::new(&self.entropy, ids.saturating_mul(R::ID_BYTES));
+        let rule = match &mut *rule {
+            Some(rule) => rule,
+            none => {
+                let mut fresh = self.template.clone();
+                fresh.renew(&mut draw)?;
+                none.insert(fresh)
+            }
+        };
+        work(rule, &mut draw)
+    }
+}
+
+impl<R: Rule, C: Clock, E: Entropy> Generator for Locked<R, C, E> {
+    fn try_fill(&self, out: &mut [RawId]) -> Result<usize, Error> {
+        self.with_rule(out.len(), |rule, draw| {
+            let now = self.clock.now();
+            for (made, id) in out.iter_mut().enumerate() {
+                match rule.next(now, draw) {
+                    Ok(next) => *id = next.into_raw(),
+                    // What was made stands; the error comes again with the next call, when it still holds.
+                    Err(_) if made > 0 => return Ok(made),
+                    Err(error) => return Err(error),
+                }
+            }
+            Ok(out.len())
+        })
+    }
+}
+
+impl<R, C, E> fmt::Debug for Locked<R, C, E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Locked").finish_non_exhaustive()
+    }
+}
+
+/// A generator with the clock and the entropy that `settings` name.
+pub(crate) fn boxed(rule: impl Rule, settings: &Settings) -> Result<Box<dyn Generator>, Error> {
+    Ok(Box::new(Locked::with(rule, settings.clock()?, settings.entropy()?)))
+}

@@ -1,0 +1,170 @@
+//! Typed ids: `Id<S>` is the number alone, and its scheme `S` says how to spell, read and mint it.
+
+use crate::error::Error;
+use crate::layout::Field;
+use crate::raw::{RawId, Repr};
+#[cfg(feature = "std")]
+use crate::scheme::Mint;
+use crate::scheme::{Scheme, StaticScheme};
+use crate::text::Text;
+use crate::time::UnixNanos;
+use core::fmt;
+use core::str::FromStr;
+
+/// An id of scheme `S`: 8, 12, 16 or 20 bytes.
+///
+/// `Ord` is the byte order, `Display` and `FromStr` the canonical text (`FromStr` reads the scheme's other forms too).
+///
+/// ```
+/// use mintage::Ulid;
+/// let id: Ulid = "01ARZ3NDEKTSV4RRFFQ69G5FAV".parse()?;
+/// assert_eq!(id.time().unwrap().to_string(), "2016-07-30T23:54:10.259Z");
+/// assert_eq!(id.to_string(), "01ARZ3NDEKTSV4RRFFQ69G5FAV");
+/// # Ok::<(), mintage::Error>(())
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Id<S: StaticScheme>(pub(crate) S::Repr);
+
+impl<S: StaticScheme> Id<S> {
+    /// The scheme's description.
+    pub const SCHEME: &'static Scheme = S::SCHEME;
+
+    /// From a number, which must be an id of this scheme.
+    ///
+    /// # Errors
+    /// See [`Scheme::check`].
+    pub fn from_raw(raw: RawId) -> Result<Self, Error> {
+        S::SCHEME.check(raw).map(|raw| Self(S::Repr::from_raw(raw)))
+    }
+
+    /// The number.
+    #[must_use]
+    pub fn raw(self) -> RawId {
+        self.0.into_raw()
+    }
+
+    /// The id as its own type: `u64`, `u128`, `[u8; 12]` or `[u8; 20]`.
+    #[must_use]
+    pub const fn get(self) -> S::Repr {
+        self.0
+    }
+
+    /// From big-endian bytes.
+    ///
+    /// # Errors
+    /// See [`Scheme::parse_bytes`].
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
+        S::SCHEME.parse_bytes(bytes).map(|raw| Self(S::Repr::from_raw(raw)))
+    }
+
+    /// The big-endian bytes, an array.
+    #[must_use]
+    pub fn to_bytes(self) -> <S::Repr as Repr>::Bytes {
+        self.0.to_bytes()
+    }
+
+    /// The canonical text, on the stack.
+    #[must_use]
+    pub fn to_text(self) -> Text {
+        S::SCHEME.print(self.raw())
+    }
+
+    /// When the id was made, at the start of its tick; `None` when the scheme has no time field, or when the year is beyond what
+    /// nanoseconds in 127 bits can count.
+    #[must_use]
+    pub fn time(self) -> Option<UnixNanos> {
+        S::SCHEME.layout.time(self.raw())
+    }
+
+    /// The fields with their values, most significant first.
+    pub fn fields(self) -> impl Iterator<Item = (&'static Field, u128)> {
+        let layout = &S::SCHEME.layout;
+        layout.fields().iter().enumerate().map(move |(i, field)| (field, layout.value(self.raw(), i)))
+    }
+
+    /// The value of the field of this name.
+    #[must_use]
+    pub fn field(self, name: &str) -> Option<u128> {
+        self.fields().find(|(field, _)| field.name == name).map(|(_, value)| value)
+    }
+}
+
+#[cfg(feature = "std")]
+impl<S: Mint> Id<S> {
+    /// Mints an id from the generator that the whole process shares.
+    ///
+    /// ```
+    /// let (a, b) = (mintage::UuidV7::new(), mintage::UuidV7::new());
+    /// assert!(a < b);
+    /// ```
+    ///
+    /// # Panics
+    /// When the operating system gives no random bytes, or the clock stands outside the scheme's time field; [`Id::try_new`]
+    /// returns these as errors.
+    #[must_use]
+    #[expect(clippy::new_without_default, reason = "a default that differs each time would surprise")]
+    pub fn new() -> Self {
+        match Self::try_new() {
+            Ok(id) => id,
+            Err(error) => panic!("{error}"),
+        }
+    }
+
+    /// Mints an id from the generator that the whole process shares.
+    ///
+    /// # Errors
+    /// [`Error::Entropy`], [`Error::BeforeEpoch`] or [`Error::TimeFieldEnded`].
+    pub fn try_new() -> Result<Self, Error> {
+        S::mint().map(Self)
+    }
+}
+
+impl<S: StaticScheme> fmt::Display for Id<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.to_text(), f)
+    }
+}
+
+impl<S: StaticScheme> fmt::Debug for Id<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}({})", S::SCHEME.name, self.to_text())
+    }
+}
+
+impl<S: StaticScheme> FromStr for Id<S> {
+    type Err = Error;
+    fn from_str(text: &str) -> Result<Self, Error> {
+        S::SCHEME.parse(text).map(|raw| Self(S::Repr::from_raw(raw)))
+    }
+}
+
+/// Gives a scheme's ids a `const` parser and a plain constructor. A macro, because traits have no `const` functions yet.
+macro_rules! const_id {
+    ($scheme:ty, u64) => {
+        crate::id::const_id!($scheme, u64, |raw| crate::raw::low_u64(raw.low()));
+    };
+    ($scheme:ty, u128) => {
+        crate::id::const_id!($scheme, u128, |raw| raw.low());
+    };
+    ($scheme:ty, [u8; 12]) => {
+        crate::id::const_id!($scheme, [u8; 12], |raw| crate::raw::bytes_12(raw));
+    };
+    ($scheme:ty, [u8; 20]) => {
+        crate::id::const_id!($scheme, [u8; 20], |raw| raw.to_be_bytes());
+    };
+    ($scheme:ty, $repr:ty, |$raw:ident| $get:expr) => {
+        impl crate::id::Id<$scheme> {
+            /// Reads text in any of the scheme's forms, also in a `const`.
+            ///
+            /// # Errors
+            /// See [`crate::Scheme::parse`].
+            pub const fn parse(text: &str) -> Result<Self, crate::error::Error> {
+                match <$scheme as crate::scheme::StaticScheme>::SCHEME.parse(text) {
+                    Ok($raw) => Ok(Self($get)),
+                    Err(error) => Err(error),
+                }
+            }
+        }
+    };
+}
+pub(crate) use const_id;

@@ -1,0 +1,82 @@
+//! Every identifier scheme in use as one kind of data: mint ids, parse them, print them, read what they tell.
+//!
+//! * A **scheme** ([`Scheme`]) is a value: layout, text forms, facts, generator. [`SCHEMES`] lists them all.
+//! * A typed **id** ([`Id`]) is 8 to 20 bytes and knows its scheme when compiling: [`UuidV7`], [`Ulid`], [`SnowflakeTwitter`].
+//! * A **generator** ([`Generator`]) mints; [`Clock`] and [`Entropy`] are all it takes from outside.
+//! * [`inspect`] says what an unknown id may be.
+//!
+//! ```
+//! use mintage::{Scheme, Settings, UuidV7};
+//!
+//! let id = UuidV7::new();                                 // from the generator that the process shares
+//! assert_eq!(id.to_string().parse(), Ok(id));
+//!
+//! let scheme = Scheme::by_name("snowflake-twitter").unwrap();
+//! let settings = Settings { worker: Some(7), ..Settings::default() };
+//! let generator = scheme.generator(&settings)?;           // from a generator of one's own
+//! println!("{}", scheme.print(generator.next()?));
+//! # Ok::<(), mintage::Error>(())
+//! ```
+//!
+//! Without the feature `std` there are no clocks, no system entropy and no shared generators: types, text, layouts and
+//! [`generators::rule::Rule`]s remain, on `alloc`.
+
+#![cfg_attr(not(any(feature = "std", test)), no_std)]
+
+extern crate alloc;
+
+pub mod entropy;
+pub mod error;
+pub mod generators;
+pub mod id;
+#[cfg(feature = "std")]
+pub mod inspect;
+pub mod layout;
+pub mod raw;
+pub mod rfc9562;
+pub mod scheme;
+pub mod schemes;
+#[cfg(feature = "serde")]
+mod serde;
+#[cfg(feature = "sqlx")]
+mod sqlx;
+mod sync;
+pub mod text;
+pub mod time;
+#[cfg(feature = "uuid")]
+mod uuid;
+
+#[cfg(feature = "std")]
+pub use entropy::SystemEntropy;
+pub use entropy::{Draw, Entropy};
+pub use error::Error;
+pub use generators::{ClockBack, Generator, Method, Settings, Spent, Start};
+pub use id::Id;
+pub use layout::{Field, Layout, Role, TimeBase};
+pub use raw::RawId;
+pub use scheme::{Scheme, StaticScheme};
+pub use schemes::SCHEMES;
+pub use schemes::ksuid::Ksuid;
+pub use schemes::objectid::ObjectId;
+pub use schemes::snowflake::Snowflake;
+pub use schemes::snowflake_discord::SnowflakeDiscord;
+pub use schemes::snowflake_instagram::SnowflakeInstagram;
+pub use schemes::snowflake_mastodon::SnowflakeMastodon;
+pub use schemes::snowflake_twitter::SnowflakeTwitter;
+pub use schemes::sonyflake_v1::SonyflakeV1;
+pub use schemes::sonyflake_v2::SonyflakeV2;
+pub use schemes::ulid::Ulid;
+pub use schemes::uuid_max::UuidMax;
+pub use schemes::uuid_nil::UuidNil;
+pub use schemes::uuid_v1::UuidV1;
+pub use schemes::uuid_v2::UuidV2;
+pub use schemes::uuid_v3::UuidV3;
+pub use schemes::uuid_v4::UuidV4;
+pub use schemes::uuid_v5::UuidV5;
+pub use schemes::uuid_v6::UuidV6;
+pub use schemes::uuid_v7::UuidV7;
+pub use schemes::uuid_v8::UuidV8;
+pub use text::TextForm;
+#[cfg(feature = "std")]
+pub use time::SystemClock;
+pub use time::{Clock, ManualClock, UnixNanos};

@@ -1,0 +1,279 @@
+//! Schemes: everything the workspace knows about one way to make ids, as one value.
+//!
+//! Minting, parsing, reading, the comparison table and the tests that every scheme must pass are loops over
+//! [`crate::SCHEMES`].
+
+use crate::error::{Error, Lengths};
+use crate::generators::{Generator, Method, Settings};
+use crate::layout::{Layout, Role};
+use crate::raw::{RawId, Repr};
+use crate::text::{DECIMAL_DIGITS, HEX_DIGITS, Text, TextForm};
+use alloc::boxed::Box;
+use core::fmt;
+use core::hash::Hash;
+
+/// One way to make ids.
+#[derive(Clone, Copy)]
+pub struct Scheme {
+    /// Its name: lower case, words joined by hyphens.
+    pub name: &'static str,
+    /// Other names that people type for it.
+    pub aliases: &'static [&'static str],
+    /// What it is, in a few words.
+    pub summary: &'static str,
+    /// Where it is specified.
+    pub source: &'static str,
+    /// Its bits.
+    pub layout: Layout,
+    /// Its spellings; the first is canonical, all are read.
+    pub text: &'static [&'static TextForm],
+    /// Published ids, each with the values of all fields of `layout`, fixed ones included.
+    pub vectors: &'static [(&'static str, &'static [u128])],
+    /// What the comparison table says.
+    pub facts: Facts,
+    /// How minting may keep order, the default first; empty where there is one way only.
+    pub methods: &'static [Method],
+    /// How it is minted; `None` for schemes that are only read.
+    pub generator: Option<fn(&Settings) -> Result<Box<dyn Generator>, Error>>,
+}
+
+/// What one compares schemes by.
+#[derive(Clone, Copy, Debug)]
+pub struct Facts {
+    /// How far ids sort by time of making.
+    pub sortable: Sortable,
+    /// What the writers must agree on.
+    pub coordination: Coordination,
+    /// When two ids can be equal.
+    pub collisions: &'static str,
+    /// What an id tells whoever sees it.
+    pub leaks: &'static str,
+    /// Column types: PostgreSQL, then MySQL and MariaDB.
+    pub sql: (&'static str, &'static str),
+    /// How often one meets it, as bits of surprise: 0 for the commonest of its shape, 10 for a thousandth of that. `None` when
+    /// it is offered only by name.
+    pub surprise: Option<u8>,
+}
+
+/// What writers must agree on so that no two of them issue the same id.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Coordination {
+    /// Nothing.
+    Nothing,
+    /// Each has a worker that no other has: set with care, or leased.
+    Worker,
+    /// There is only one of them.
+    OneWriter,
+    /// Nothing; the same input gives the same id on purpose.
+    SameInput,
+}
+
+impl fmt::Display for Coordination {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Nothing => "none",
+            Self::Worker => "a worker each",
+            Self::OneWriter => "one writer",
+            Self::SameInput => "none; same input, same id",
+        })
+    }
+}
+
+/// How far ids sort by the time they were made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sortable {
+    /// Not at all.
+    No,
+    /// To the tick; within one tick order is chance, or another process's.
+    ToTick,
+    /// Each id of one generator is above the one before; across generators to the tick.
+    Strictly,
+}
+
+impl fmt::Display for Sortable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::No => "no",
+            Self::ToTick => "to the tick",
+            Self::Strictly => "strictly, per generator",
+        })
+    }
+}
+
+impl Scheme {
+    /// The scheme of this name or alias, in any case.
+    #[must_use]
+    pub fn by_name(name: &str) -> Option<&'static Self> {
+        crate::SCHEMES
+            .iter()
+            .find(|s| {
+                s.name.eq_ignore_ascii_case(name) || s.aliases.iter().any(|a| a.eq_ignore_ascii_case(name))
+            })
+            .copied()
+    }
+
+    /// The canonical text form.
+    #[must_use]
+    pub const fn canonical(&self) -> &'static TextForm {
+        self.text[0]
+    }
+
+    /// The form of this name: one of the scheme's own, or `hex` (all bytes) or `decimal` (the whole number).
+    #[must_use]
+    pub fn form(&self, name: &str) -> Option<TextForm> {
+        if name == "canonical" {
+            return Some(*self.canonical());
+        }
+        if let Some(form) = self.text.iter().find(|form| form.name == name) {
+            return Some(**form);
+        }
+        match name {
+            "hex" => Some(TextForm::fixed("hex", &HEX_DIGITS, self.layout.bytes() * 2)),
+            // 160 bits have 49 decimal digits.
+            "decimal" => {
+                Some(TextForm { is_fixed: false, ..TextForm::fixed("decimal", &DECIMAL_DIGITS, 49) })
+            }
+            _ => None,
+        }
+    }
+
+    /// The names that [`Scheme::form`] takes.
+    pub fn form_names(&self) -> impl Iterator<Item = &'static str> + '_ {
+        let own = self.text.iter().map(|form| form.name);
+        own.chain(
+            ["hex", "decimal"].into_iter().filter(|name| self.text.iter().all(|form| form.name != *name)),
+        )
+    }
+
+    /// Reads text in any of the scheme's forms. Strict: no white space, no foreign letters, nothing too large, and the bits that
+    /// the scheme fixes must be as it says.
+    ///
+    /// # Errors
+    /// See [`TextForm::parse`]; [`Error::FixedField`] for an id of another kind.
+    pub const fn parse(&self, text: &str) -> Result<RawId, Error> {
+        let bytes = text.as_bytes();
+        let mut i = 0;
+        while i < self.text.len() {
+            // Bytes, not characters: text that isn't ASCII is wrong in every form, and any of them says where.
+            if self.text[i].has_length(bytes.len()) || self.text.len() == 1 {
+                return match self.text[i].parse(text, self.layout.bits(), self.name) {
+                    Ok(raw) => self.check(raw),
+                    Err(error) => Err(error),
+                };
+            }
+            i += 1;
+        }
+        match self.text[0].parse(text, self.layout.bits(), self.name) {
+            Err(error) => Err(error),
+            Ok(raw) => self.check(raw),
+        }
+    }
+
+    /// `raw` when it is within the scheme's bits and has them fixed as the scheme says.
+    ///
+    /// # Errors
+    /// [`Error::TooLarge`] or [`Error::FixedField`].
+    pub const fn check(&self, raw: RawId) -> Result<RawId, Error> {
+        if !raw.fits(self.layout.bits()) {
+            return Err(Error::TooLarge { scheme: self.name, bits: self.layout.bits() });
+        }
+        match self.layout.mismatch(raw) {
+            None => Ok(raw),
+            Some((field, found)) => {
+                let expected = if let Role::Fixed(value) = field.role { value } else { 0 };
+                Err(Error::FixedField {
+                    scheme: self.name,
+                    field: field.name,
+                    found: crate::raw::low_u64(found),
+                    expected: crate::raw::low_u64(expected),
+                })
+            }
+        }
+    }
+
+    /// Reads the big-endian bytes of an id.
+    ///
+    /// # Errors
+    /// [`Error::Bytes`] for another length; see [`Scheme::check`].
+    pub const fn parse_bytes(&self, bytes: &[u8]) -> Result<RawId, Error> {
+        let wrong = Error::Bytes { scheme: self.name, found: bytes.len(), expected: self.layout.bytes() };
+        match RawId::from_be_bytes(bytes) {
+            Some(raw) if bytes.len() == self.layout.bytes() => self.check(raw),
+            _ => Err(wrong),
+        }
+    }
+
+    /// The canonical text of an id of this scheme.
+    ///
+    /// An id wider than the scheme prints as its hex digits: [`Scheme::check`] says what is wrong with it.
+    #[must_use]
+    pub const fn print(&self, raw: RawId) -> Text {
+        match self.canonical().print(raw) {
+            Ok(text) => text,
+            Err(_) => match TextForm::fixed("hex", &HEX_DIGITS, 40).print(raw) {
+                Ok(text) => text,
+                Err(_) => panic!("160 bits have 40 hex digits"),
+            },
+        }
+    }
+
+    /// A generator of this scheme.
+    ///
+    /// # Errors
+    /// [`Error::ReadOnly`], or what the settings lack or have wrong.
+    pub fn generator(&self, settings: &Settings) -> Result<Box<dyn Generator>, Error> {
+        match self.generator {
+            Some(make) => make(settings),
+            None => Err(Error::ReadOnly { scheme: self.name }),
+        }
+    }
+
+    /// The method asked for, or the default one.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchMethod`].
+    pub fn method(&self, asked: Option<Method>) -> Result<Option<Method>, Error> {
+        match asked {
+            None => Ok(self.methods.first().copied()),
+            Some(method) if self.methods.contains(&method) => Ok(Some(method)),
+            Some(method) => Err(Error::NoSuchMethod { scheme: self.name, method: method.name() }),
+        }
+    }
+
+    /// The largest worker, or `None` without a worker field.
+    #[must_use]
+    pub fn max_worker(&self) -> Option<u64> {
+        let slot = self.layout.find(Role::Worker)?;
+        (self.facts.coordination == Coordination::Worker).then(|| crate::raw::low_u64(slot.max()))
+    }
+
+    /// Characters of the canonical form.
+    #[must_use]
+    pub const fn text_lengths(&self) -> Lengths {
+        self.canonical().lengths()
+    }
+}
+
+impl fmt::Debug for Scheme {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Scheme").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+/// A scheme known when compiling: an empty type that points at its description.
+pub trait StaticScheme: Copy + Ord + Hash + fmt::Debug + Send + Sync + 'static {
+    /// What a typed id holds.
+    type Repr: Repr;
+    /// The description.
+    const SCHEME: &'static Scheme;
+}
+
+/// A scheme whose ids a process can mint by one call, since nothing has to be agreed on.
+pub trait Mint: StaticScheme {
+    /// The next id of the generator that the whole process shares.
+    ///
+    /// # Errors
+    /// [`Error::Entropy`], [`Error::BeforeEpoch`] or [`Error::TimeFieldEnded`].
+    #[cfg(feature = "std")]
+    fn mint() -> Result<Self::Repr, Error>;
+}
