@@ -152,7 +152,7 @@ pub fn inspect(text: &str, options: &Options) -> Inspection {
     readings.sort_by(|a, b| a.cost.total_cmp(&b.cost));
     let warnings = match readings.first() {
         Some(_) => warnings::warnings(text, &readings, options),
-        None => warnings::unreadable(text, best_error),
+        None => warnings::unreadable(text, best_error, options),
     };
     Inspection { readings, warnings }
 }
@@ -234,7 +234,13 @@ fn implausible(time: Option<UnixNanos>, options: &Options) -> String {
         None => "time out of range".to_string(),
         Some(time) if time.rfc3339(0).is_none() => "time out of range: after the year 9999".to_string(),
         Some(time) if time < PLAUSIBLE_FROM => "implausible time: before 2005".to_string(),
-        Some(_) => format!("implausible time: after {}", options.now.plus(DAY)),
+        Some(_) => {
+            let latest = options.now.plus(DAY);
+            match latest.rfc3339(0) {
+                Some(latest) => format!("implausible time: after {latest}"),
+                None => format!("implausible time: after {latest}"),
+            }
+        }
     }
 }
 

@@ -43,7 +43,7 @@ pub(super) fn warnings(text: &str, readings: &[Reading], options: &Options) -> V
 }
 
 /// Why nothing fits.
-pub(super) fn unreadable(text: &str, error: Option<Error>) -> Vec<String> {
+pub(super) fn unreadable(text: &str, error: Option<Error>, options: &Options) -> Vec<String> {
     let reason = if text.is_empty() {
         "empty: an id is expected".to_string()
     } else if let Some(at) = text.chars().position(char::is_whitespace) {
@@ -53,6 +53,7 @@ pub(super) fn unreadable(text: &str, error: Option<Error>) -> Vec<String> {
             .to_string()
     } else {
         match error {
+            Some(error) if options.scheme.is_some() => error.to_string(),
             Some(error @ (Error::TooLarge { .. } | Error::LeadingZero { .. } | Error::FixedField { .. })) => {
                 error.to_string()
             }

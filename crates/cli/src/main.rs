@@ -1,0 +1,63 @@
+//! `mintage`: mint, read and compare identifiers. One file a command in `commands/`.
+
+mod arguments;
+mod commands;
+mod exit;
+mod output;
+
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{CommandFactory, Parser, Subcommand};
+use exit::{Failure, Outcome};
+use std::process::ExitCode;
+
+/// Mint, read and compare the identifiers of rows.
+#[derive(Debug, Parser)]
+#[command(name = "mintage", version, arg_required_else_help = true, max_term_width = 100)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    New(commands::new::New),
+    Inspect(commands::inspect::Inspect),
+    Schemes(commands::schemes::Schemes),
+    Completions(commands::completions::Completions),
+    Man(commands::man::Man),
+}
+
+fn main() -> ExitCode {
+    let args = arguments::separated(std::env::args_os(), &Cli::command(), &["inspect"]);
+    let cli = match Cli::try_parse_from(args) {
+        Ok(cli) => cli,
+        Err(error) if error.kind() == ErrorKind::InvalidSubcommand => {
+            return unknown_command(&error).report();
+        }
+        Err(error) => error.exit(),
+    };
+    let outcome = match cli.command {
+        Command::New(command) => command.run(),
+        Command::Inspect(command) => command.run(),
+        Command::Schemes(command) => command.run(),
+        Command::Completions(command) => command.run(),
+        Command::Man(command) => command.run(),
+    };
+    match outcome {
+        Ok(Outcome::Done) => ExitCode::SUCCESS,
+        Ok(Outcome::Found) => ExitCode::from(1),
+        Err(failure) => failure.report(),
+    }
+}
+
+/// A command that doesn't exist, with the nearest one and all that do.
+fn unknown_command(error: &clap::Error) -> Failure {
+    let given = match error.get(ContextKind::InvalidSubcommand) {
+        Some(ContextValue::String(given)) => given.as_str(),
+        _ => "",
+    };
+    let cli = Cli::command();
+    let names: Vec<&str> = cli.get_subcommands().map(clap::Command::get_name).collect();
+    let nearest = arguments::nearest(given, names.iter().map(|name| (*name, *name)));
+    exit::usage(format!("no command is called `{given}`; {nearest}the commands are {}", names.join(", ")))
+}

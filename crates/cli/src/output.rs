@@ -1,0 +1,60 @@
+//! What goes to standard output: buffered, coloured by role on a terminal only.
+
+use mintage::Role;
+use std::io::{self, BufWriter, IsTerminal, StdoutLock, Write};
+
+/// Standard output with a large buffer, for streams of ids.
+pub(crate) fn stdout() -> BufWriter<StdoutLock<'static>> {
+    BufWriter::with_capacity(1 << 16, io::stdout().lock())
+}
+
+/// Whether to colour: on a terminal, unless `NO_COLOR` is set (no-color.org) or the terminal can't.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Palette {
+    is_on: bool,
+}
+
+impl Palette {
+    pub(crate) fn of_stdout() -> Self {
+        let is_refused = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+        let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+        Self { is_on: io::stdout().is_terminal() && !is_refused && !is_dumb }
+    }
+
+    fn paint(self, code: &str, text: impl AsRef<str>) -> String {
+        let text = text.as_ref();
+        if self.is_on { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
+    }
+
+    /// A field in the colour of its role; the one place that gives roles colours.
+    pub(crate) fn role(self, role: Role, text: impl AsRef<str>) -> String {
+        let code = match role {
+            Role::Timestamp(_) => "36",
+            Role::Worker => "33",
+            Role::Counter => "32",
+            Role::Random => "35",
+            Role::Hash => "34",
+            Role::Custom => "37",
+            Role::Fixed(_) => "90",
+        };
+        self.paint(code, text)
+    }
+
+    pub(crate) fn bold(self, text: impl AsRef<str>) -> String {
+        self.paint("1", text)
+    }
+
+    pub(crate) fn dim(self, text: impl AsRef<str>) -> String {
+        self.paint("2", text)
+    }
+
+    pub(crate) fn warning(self, text: impl AsRef<str>) -> String {
+        self.paint("33", text)
+    }
+}
+
+/// One JSON object and a line end.
+pub(crate) fn json_line(out: &mut impl Write, value: &impl serde::Serialize) -> io::Result<()> {
+    serde_json::to_writer(&mut *out, value).map_err(io::Error::from)?;
+    out.write_all(b"\n")
+}
