@@ -42,6 +42,12 @@ pub enum Error {
         /// Width of an id.
         bits: u32,
     },
+    /// The number has no text, since the digits of the scheme don't reach every number of its bits.
+    #[error("{scheme}: no text of the scheme stands for this number")]
+    NoText {
+        /// The scheme that was read for.
+        scheme: &'static str,
+    },
     /// Bytes of another length than the id's.
     #[error("{scheme}: {found} bytes given, {expected} expected")]
     Bytes {
@@ -192,6 +198,35 @@ pub enum Error {
     /// A split of bits that can't be a layout.
     #[error("layout: {0}")]
     Layout(LayoutFault),
+    /// A key or a domain that a facade can't use.
+    #[error("{kind}: {fault}")]
+    Facade {
+        /// The kind of facade.
+        kind: &'static str,
+        /// Why.
+        fault: FacadeFault,
+    },
+    /// A number above the largest one of a facade's domain. It is not masked.
+    #[error("{kind}: {found} is above the domain's largest number, {largest}; choose a wider domain")]
+    OutsideDomain {
+        /// The kind of facade.
+        kind: &'static str,
+        /// The number given.
+        found: u128,
+        /// The largest number.
+        largest: u128,
+    },
+    /// A token that can't be made, or isn't one. Never shows the token.
+    #[error("token: {0}")]
+    Token(TokenFault),
+    /// A figure to plan with that means nothing.
+    #[error("{what} is out of range, {expected} expected")]
+    Quantity {
+        /// Which figure.
+        what: &'static str,
+        /// Its range.
+        expected: &'static str,
+    },
 }
 
 impl Error {
@@ -291,10 +326,10 @@ pub enum LayoutFault {
         /// The role.
         role: &'static str,
     },
-    /// Time and counter are too wide for the lock-free engine.
-    #[error("timestamp and sequence have {found} bits together, at most 64 expected")]
+    /// The sequence or the worker is too wide for the lock-free engine.
+    #[error("a sequence of {found} bits given, at most 62 expected, and a worker of at most 64")]
     CursorBits {
-        /// Their sum.
+        /// Bits of the sequence.
         found: u32,
     },
     /// A part of a split in text can't be read.
@@ -312,6 +347,152 @@ pub enum LayoutFault {
     /// The epoch lies in the future.
     #[error("the epoch lies in the future: no id could be made before it")]
     FutureEpoch,
+}
+
+/// Why a facade can't be made. Never shows a part of a key.
+#[non_exhaustive]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum FacadeFault {
+    /// No kind has this name.
+    #[error("no such kind; there are permute, uuid47 and ff1")]
+    Kind,
+    /// A key of another length.
+    #[error("the key has {found} bytes, {expected} expected")]
+    KeyBytes {
+        /// Bytes given.
+        found: usize,
+        /// Lengths that the kind takes.
+        expected: &'static str,
+    },
+    /// A character of a key's text is no hex digit.
+    #[error("character {at} of the key is not a hex digit")]
+    KeyDigit {
+        /// Its place, from 1.
+        at: usize,
+    },
+    /// A key's text has half a byte at its end.
+    #[error("the key has {found} hex digits, an even number expected")]
+    KeyDigits {
+        /// Digits given.
+        found: usize,
+    },
+    /// A key is spelled as the PostgreSQL form of UUIDv47 spells it.
+    #[error(
+        "the key has a colon at character {at}: that is how PostgreSQL's extension writes it. Leave the colon out, the bytes are \
+         the same; of C's two numbers, the bytes of each half go in reverse"
+    )]
+    KeyColon {
+        /// Its place, from 1.
+        at: usize,
+    },
+    /// A version that isn't known here.
+    #[error("version {found} is not known, {known} expected; a later release may know it")]
+    Version {
+        /// The version given.
+        found: u32,
+        /// The version known.
+        known: u32,
+    },
+    /// No domain is spelled like this.
+    #[error(
+        "not a domain; u64, u63, uuid, or an alphabet with a number of digits expected, such as decimal:10 or base62:7 (the \
+         alphabets are binary, decimal, hex, base36 and base62)"
+    )]
+    DomainText,
+    /// A domain that the kind doesn't take.
+    #[error("does not take the domain {found}; {expected} expected")]
+    DomainKind {
+        /// What the domain is.
+        found: &'static str,
+        /// What the kind takes.
+        expected: &'static str,
+    },
+    /// A domain that could be searched through.
+    #[error(
+        "{found} {alphabet} digits make a domain of fewer than 1,000,000 values, which can be searched through (SP 800-38G \
+         revision 1 refuses it); at least {least} expected"
+    )]
+    DomainSmall {
+        /// The alphabet.
+        alphabet: &'static str,
+        /// Digits given.
+        found: u32,
+        /// The fewest digits.
+        least: u32,
+    },
+    /// A domain wider than the arithmetic here.
+    #[error("{found} {alphabet} digits are too many; at most {most} expected")]
+    DomainWide {
+        /// The alphabet.
+        alphabet: &'static str,
+        /// Digits given.
+        found: u32,
+        /// The most digits.
+        most: u32,
+    },
+    /// A tweak that the kind doesn't take, or one that is too long.
+    #[error("a tweak of {found} bytes given, at most {most} expected")]
+    Tweak {
+        /// Bytes given.
+        found: usize,
+        /// The most bytes.
+        most: usize,
+    },
+    /// A key id that can't be one.
+    #[error("a key id has 1 to 64 characters of A-Z, a-z, 0-9, `.`, `_` and `-`")]
+    KeyId,
+}
+
+/// Why a token can't be made, or isn't one. Never shows a part of it.
+#[non_exhaustive]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TokenFault {
+    /// Too few random bits to be a secret, or absurdly many.
+    #[error(
+        "{found} random bits given, 128 to 4096 expected: fewer can be guessed by whoever may try often enough, and offline if a \
+         copy of the database leaks"
+    )]
+    Bits {
+        /// Bits given.
+        found: u32,
+    },
+    /// No form has this name.
+    #[error("no such form; there are base62 and base64url")]
+    Form,
+    /// A prefix with a character that breaks a token apart in logs, URLs or scanners.
+    #[error("character {at} of the prefix is none of A-Z, a-z, 0-9 and `_`")]
+    PrefixCharacter {
+        /// Its place, from 1.
+        at: usize,
+    },
+    /// An empty prefix, or a long one.
+    #[error("a prefix of {found} characters given, 1 to 32 expected")]
+    PrefixLength {
+        /// Characters given.
+        found: usize,
+    },
+    /// The text doesn't begin with the prefix and `_`.
+    #[error("another prefix than expected")]
+    OtherPrefix,
+    /// Fewer characters than a token has.
+    #[error("{found} characters behind the prefix, {expected} expected")]
+    Length {
+        /// Characters given.
+        found: usize,
+        /// Characters of such a token.
+        expected: usize,
+    },
+    /// A character stands in it that the form doesn't have.
+    #[error("character {at} is not of the form {form}")]
+    Character {
+        /// Its place, from 1.
+        at: usize,
+        /// The form's name.
+        form: &'static str,
+    },
+    /// The checksum is another one: mistyped, cut off or made up.
+    #[error("the checksum is wrong: mistyped, cut off, or never issued")]
+    Checksum,
 }
 
 #[cfg(test)]

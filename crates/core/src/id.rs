@@ -63,6 +63,21 @@ impl<S: StaticScheme> Id<S> {
         self.0.to_bytes()
     }
 
+    /// Reads text as people may have copied it by hand.
+    ///
+    /// ```
+    /// use mintage::Ulid;
+    /// let id = Ulid::parse_lenient("oLARYZ6-S41TSV4RRF-FQ69G5FAV")?;
+    /// assert_eq!(id.to_string(), "01ARYZ6S41TSV4RRFFQ69G5FAV");
+    /// # Ok::<(), mintage::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// See [`Scheme::parse_lenient`].
+    pub fn parse_lenient(text: &str) -> Result<Self, Error> {
+        S::SCHEME.parse_lenient(text).map(|raw| Self(S::Repr::from_raw(raw)))
+    }
+
     /// The canonical text, on the stack.
     #[must_use]
     pub fn to_text(self) -> Text {
@@ -73,13 +88,14 @@ impl<S: StaticScheme> Id<S> {
     /// nanoseconds in 127 bits can count.
     #[must_use]
     pub fn time(self) -> Option<UnixNanos> {
-        S::SCHEME.layout.time(self.raw())
+        S::SCHEME.time(self.raw())
     }
 
     /// The fields with their values, most significant first.
     pub fn fields(self) -> impl Iterator<Item = (&'static Field, u128)> {
-        let layout = &S::SCHEME.layout;
-        layout.fields().iter().enumerate().map(move |(i, field)| (field, layout.value(self.raw(), i)))
+        let raw = self.raw();
+        let fields = S::SCHEME.layout.fields().iter().enumerate();
+        fields.map(move |(i, field)| (field, S::SCHEME.value(raw, i)))
     }
 
     /// The value of the field of this name.

@@ -4,7 +4,9 @@
 //! text would be if its scheme had made it, times how rare the scheme is. Time alone decides little: a number of 17 to 19 digits has
 //! a plausible time in many layouts, so the whole list is returned and not the first guess alone.
 
+mod cost;
 mod lookalikes;
+mod texts;
 mod together;
 mod warnings;
 
@@ -13,13 +15,15 @@ pub use together::{Together, Verdict};
 
 use crate::error::Error;
 use crate::layout::{Layout, Role, TimeBase};
-use crate::raw::RawId;
+use crate::mapping::Mapping;
 use crate::scheme::Scheme;
 use crate::schemes::SCHEMES;
 use crate::time::{Clock, SystemClock, UnixNanos};
+use cost::cost;
 use std::format;
 use std::string::{String, ToString};
 use std::vec::Vec;
+use texts::{Spelled, Texts, check, closeness};
 
 /// How to read.
 #[derive(Clone, Copy, Debug)]
@@ -40,6 +44,9 @@ impl Default for Options {
 
 /// Times before this are implausible: 2005-01-01T00:00:00Z. UUIDs are older, but ids that old are rare in today's data.
 pub const PLAUSIBLE_FROM: UnixNanos = UnixNanos::from_secs(1_104_537_600);
+
+/// Characters of the shortest number in a large base that is taken for an id.
+const SHORTEST_NUMBER: usize = 9;
 
 /// One day: clocks of other machines may be ahead by that much.
 const DAY: i128 = 86_400_000_000_000;
@@ -112,7 +119,7 @@ pub struct FieldValue {
 pub fn inspect(text: &str, options: &Options) -> Inspection {
     let mut readings = Vec::new();
     let mut best_error: Option<Error> = None;
-    let (prefix, rest) = split_prefix(text);
+    let mut texts = Texts::new(text);
     for scheme in SCHEMES {
         let is_asked = match options.scheme {
             Some(asked) => asked.name == scheme.name,
@@ -121,18 +128,22 @@ pub fn inspect(text: &str, options: &Options) -> Inspection {
         if !is_asked {
             continue;
         }
-        let layout = options.layout.unwrap_or(scheme.layout);
-        match parse_leniently(scheme, &layout, text) {
-            Ok(raw) => readings.push(read(scheme, &layout, raw, None, options)),
-            Err(error) => {
-                best_error = Some(match best_error {
-                    Some(best) if closeness(&best) >= closeness(&error) => best,
-                    _ => error,
-                });
-                // Prefixes stand before texts, not before bare numbers: those would say too little.
-                let has_prefix = prefix.is_some() && scheme.canonical().is_fixed;
-                if let (true, Ok(raw)) = (has_prefix, scheme.parse(rest)) {
-                    readings.push(read(scheme, &layout, raw, prefix, options));
+        let layout = options.layout.as_ref().unwrap_or(&scheme.layout);
+        let own = texts.read(scheme).and_then(|spelled| check(scheme, layout, spelled.raw).map(|_| spelled));
+        if let Err(error) = own {
+            best_error = Some(match best_error {
+                Some(best) if closeness(&best) >= closeness(&error) => best,
+                _ => error,
+            });
+        }
+        for spelled in own.into_iter().chain(texts.others(scheme)) {
+            if check(scheme, layout, spelled.raw).is_ok() {
+                let reading = read(scheme, layout, spelled, text, options);
+                // Any word can be a number of a large base: such a reading needs a time that makes sense, and more than a word's
+                // length, since short ones all lie near an epoch.
+                let makes_sense = reading.is_plausible && text.len() >= SHORTEST_NUMBER;
+                if spelled.is_certain || makes_sense || options.scheme.is_some() {
+                    readings.push(reading);
                 }
             }
         }
@@ -157,59 +168,54 @@ pub fn inspect(text: &str, options: &Options) -> Inspection {
     Inspection { readings, warnings }
 }
 
-/// The scheme's strict text, or what a standard lets pass besides: PostgreSQL's spellings of a UUID.
-fn parse_leniently(scheme: &'static Scheme, layout: &Layout, text: &str) -> Result<RawId, Error> {
-    let own = Scheme { layout: *layout, ..*scheme };
-    let strict = own.parse(text);
-    if strict.is_ok() || !core::ptr::eq(scheme.canonical(), &raw const crate::text::HYPHENATED) {
-        return strict;
-    }
-    match crate::rfc9562::parse_postgres(text) {
-        Ok(uuid) => own.check(RawId::new(uuid)),
-        Err(_) => strict,
-    }
-}
-
-/// How near an error shows a text to have been to an id: the further a reader got, the nearer.
-fn closeness(error: &Error) -> usize {
-    match error {
-        Error::TooLarge { .. } | Error::FixedField { .. } => 1000,
-        Error::LeadingZero { .. } => 500,
-        Error::Character { at, .. } => *at,
-        _ => 0,
-    }
-}
-
-/// `msg_2KWPBg…` as `msg_` and the rest; the prefix is ASCII letters, digits and `_`, and begins with a letter.
-fn split_prefix(text: &str) -> (Option<&str>, &str) {
-    match text.rfind('_') {
-        Some(at) if text.starts_with(|c: char| c.is_ascii_alphabetic()) => {
-            let prefix = &text[..=at];
-            let is_word = prefix.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
-            (is_word.then_some(prefix), &text[at + 1..])
-        }
-        _ => (None, text),
-    }
-}
-
-/// `raw` as an id of `scheme` with this layout.
+/// What a text says as an id of `scheme` with this layout.
 fn read(
     scheme: &'static Scheme,
     layout: &Layout,
-    raw: RawId,
-    prefix: Option<&str>,
+    spelled: Spelled<'_>,
+    text: &str,
     options: &Options,
 ) -> Reading {
+    /// What a form costs that isn't the scheme's canonical one, and a canonical text in the wrong case.
+    const OTHER_FORM: f64 = 4.0;
+    const NOT_VERSION_7: f64 = 10.0;
+    let raw = spelled.raw;
+    let mapped = scheme.mapping.to_layout(raw);
     let fields = layout.fields().iter().enumerate();
     let fields: Vec<FieldValue> = fields
-        .map(|(i, f)| FieldValue { name: f.name, role: f.role, bits: f.bits, value: layout.value(raw, i) })
+        .map(|(i, f)| FieldValue { name: f.name, role: f.role, bits: f.bits, value: layout.value(mapped, i) })
         .collect();
     let base = layout.time_base();
-    let time = layout.time(raw);
+    let time = layout.time(mapped).zip(scheme.mapping.nanos_in_tick(raw)).map(|(t, nanos)| t.plus(nanos));
     let is_plausible = base.is_none() || time.is_some_and(|time| options.is_plausible(time));
+    let canonical = scheme.print(raw).to_string();
+    let mut bits = f64::from(scheme.facts.surprise.unwrap_or(0));
+    bits += cost(scheme, layout, mapped, is_plausible, options);
     let mut notes: Vec<String> = Vec::new();
-    if let Some(prefix) = prefix {
-        notes.push(format!("after the prefix `{prefix}`"));
+    let is_typeid = scheme.name == "typeid";
+    let canonical = match spelled.prefix {
+        // The prefix of a TypeID is a part of it; others stand before ids that don't know of them.
+        Some(prefix) if is_typeid => format!("{prefix}{canonical}"),
+        Some(prefix) => {
+            notes.push(format!("after the prefix `{prefix}`"));
+            canonical
+        }
+        None => canonical,
+    };
+    // Hex digits come in both cases everywhere; in other bases the case tells schemes apart.
+    let is_other_case = !text.ends_with(canonical.as_str()) && scheme.canonical().base.radix() != 16;
+    match spelled.form {
+        // A number is as good a spelling as any.
+        Some("decimal") => {}
+        Some(form) => {
+            notes.push(format!("as {form}"));
+            bits += OTHER_FORM;
+        }
+        None => bits += if is_other_case { OTHER_FORM } else { 0.0 },
+    }
+    if is_typeid && crate::rfc9562::version(raw.low()) != Some(7) {
+        notes.push("its UUID is not of version 7".to_string());
+        bits += NOT_VERSION_7;
     }
     if base.is_some() && !is_plausible {
         notes.push(implausible(time, options));
@@ -219,14 +225,19 @@ fn read(
     }
     Reading {
         scheme: scheme.name,
-        text: Scheme { layout: *layout, ..*scheme }.print(raw).to_string(),
+        text: canonical,
         time,
-        time_digits: base.map_or(0, TimeBase::fraction_digits),
-        cost: f64::from(scheme.facts.surprise.unwrap_or(0)) + cost(layout, raw, is_plausible, options),
+        time_digits: base.map_or(0, TimeBase::fraction_digits).max(if time_is_finer(scheme) { 3 } else { 0 }),
+        cost: bits,
         fields,
         is_plausible,
         note: (!notes.is_empty()).then(|| notes.join("; ")),
     }
+}
+
+/// Whether a time is finer than the ticks of its field.
+fn time_is_finer(scheme: &Scheme) -> bool {
+    scheme.mapping == Mapping::SqlDatetime
 }
 
 fn implausible(time: Option<UnixNanos>, options: &Options) -> String {
@@ -242,48 +253,6 @@ fn implausible(time: Option<UnixNanos>, options: &Options) -> String {
             }
         }
     }
-}
-
-/// Bits of surprise that `raw` means under a layout, if all times since 2005 or the epoch are equally likely.
-fn cost(layout: &Layout, raw: RawId, is_plausible: bool, options: &Options) -> f64 {
-    /// What an implausible time costs: about one id in a thousand million has one.
-    const IMPLAUSIBLE: f64 = 30.0;
-    let mut bits = if is_plausible { 0.0 } else { IMPLAUSIBLE };
-    if let Some(base) = layout.time_base() {
-        let begin = base.epoch.max(PLAUSIBLE_FROM);
-        let span = (options.now.0 - begin.0).max(1_000_000_000);
-        bits += log2(span / i128::from(base.tick_nanos));
-    }
-    for like in [Role::Worker, Role::Counter] {
-        let width = layout.value_bits(like);
-        if width > 0 {
-            bits += small_number_cost(layout.gather(raw, like), width);
-        }
-    }
-    for field in layout.fields() {
-        if matches!(field.role, Role::Random | Role::Hash | Role::Custom) {
-            bits += f64::from(field.bits);
-        }
-    }
-    bits
-}
-
-/// Bits of surprise of a worker or sequence number: half of them small, half anything. Wide ones are hashes and random starts.
-fn small_number_cost(value: u128, width: u32) -> f64 {
-    let anything = 0.5_f64.powi(i32::try_from(width).unwrap_or(128));
-    if width >= 14 {
-        return -anything.log2();
-    }
-    let n = f64::from(u32::try_from(value).unwrap_or(u32::MAX));
-    let small = 1.0 / ((n + 1.0) * (n + 2.0));
-    -(0.5 * small + 0.5 * anything).log2()
-}
-
-/// The logarithm of a count, at least 0.
-pub(crate) fn log2(count: i128) -> f64 {
-    #[expect(clippy::cast_precision_loss, reason = "a logarithm needs no more than the leading digits")]
-    let count = count.max(1) as f64;
-    count.log2()
 }
 
 #[cfg(test)]
@@ -310,9 +279,9 @@ mod tests {
             ("ffffffff-ffff-ffff-ffff-ffffffffffff", "uuid-max"),
             ("507c7f79bcf86cd7994f6c0e", "objectid"),
             ("msg_2KWPBgLlAfxdpx2AI54pPJ85f4W", "ksuid"),
-            ("63DD0AD3-A111-DD11-B2EB-005056AE063C", "uuid-nonrfc"),
+            ("63DD0AD3-A111-DD11-B2EB-005056AE063C", "newsequentialid"),
         ] {
-            assert_eq!(names(text), [scheme], "{text}");
+            assert_eq!(names(text)[0], scheme, "{text}");
         }
     }
 
@@ -324,11 +293,51 @@ mod tests {
             ("41771983423143937", "snowflake-discord"),
             ("103270115826048975", "snowflake-mastodon"),
             ("908540701891980503", "snowflake-instagram"),
+            ("38352658567418872", "tsid"),
+            ("295913926632165376", "cosid"),
+            ("234712552579141", "yitter-idgenerator"),
+            ("5828128208445124608", "flake-idgen"),
+            ("5980780305148018688", "spanner-bit-reversed"),
         ] {
             assert!(names(text)[..3].contains(&scheme), "{text}: {:?}", names(text));
         }
         assert_eq!(names("1288834974657")[0], "unix-ms");
         assert_eq!(names("16777216")[0], "integer");
+    }
+
+    #[test]
+    fn texts_of_one_length_are_told_apart() {
+        for (text, scheme) in [
+            ("9m4e2mr0ui3e8a215n4g", "xid"),
+            ("-JhLeOlGIEjaIOFHR0xd", "firebase-pushid"),
+            ("AVyDaRQyRf-0pPhu5n3a", "elasticflake"),
+            ("W0tpsmIBdwcYyG50zbta", "elasticsearch-id"),
+            ("cjld2cjxh0000qzrmn831i7rn", "cuid"),
+            ("0372hg16csmsm50l8dikcvukc", "scru128"),
+            ("pfh0haxfpzowht3oi213cqos", "cuid2"),
+            ("V1StGXR8_Z5jdHi6B-myT", "nanoid"),
+            ("3jzfcijpj2z2a", "tid-atproto"),
+            ("01226N0640J7Q", "tsid"),
+            ("prefix_01h455vb4pex5vsknk084sn02q", "typeid"),
+            ("prefix_01ARZ3NDEKTSV4RRFFQ69G5FAV", "ulid"),
+            ("AX8i4nmwfMOYxNwMDAc5jw", "uuid-v7"),
+            ("CXc85b4rqinB7s5J52TRYb", "uuid-v4"),
+            ("1b9efqnl51jj7-4u66ikpfq9ugm", "sid"),
+            ("15a5cf57e7d2a837-6eaafe687e7b3ec3", "sid"),
+            ("00000000-012f-cd83-00000000000003e9", "lexicaluuid"),
+            ("8HFaDzqL3ULkWgRE8G", "boundary-flake"),
+            ("00000134d4212d43109add5e0e8f0000", "boundary-flake"),
+            ("11ea61ae593200aabbf20242ac130003", "mysql-swapped-v1"),
+            ("1026baba-6ccd-780c-9564-5b8c656024db", "mysql-swapped-v1"),
+            ("3Q38XWW0Q98GMAD3NHWZM2PZWZ", "ulid"),
+        ] {
+            assert_eq!(names(text).first(), Some(&scheme), "{text}: {:?}", names(text));
+        }
+        assert!(names("0JferHIEYZk")[..2].contains(&"cosid"));
+        assert!(names("hello").is_empty(), "{:?}", names("hello"));
+        let legacy = inspect("E25AFE33-DB2D-4502-9BF0-919001862CC4", &options());
+        let reading = legacy.readings.iter().find(|r| r.scheme == "comb-legacy").unwrap();
+        assert_eq!(reading.time_text().unwrap(), "2002-01-10T23:40:35.000Z");
     }
 
     #[test]

@@ -53,8 +53,11 @@ impl TimeBase {
         if tick > u64::MAX as u128 {
             return None;
         }
-        match (tick.cast_signed()).checked_mul(self.tick_nanos as i128) {
-            Some(since) => Some(UnixNanos(self.epoch.0 + since)),
+        let Some(since) = (tick.cast_signed()).checked_mul(self.tick_nanos as i128) else {
+            return None;
+        };
+        match self.epoch.0.checked_add(since) {
+            Some(time) => Some(UnixNanos(time)),
             None => None,
         }
     }
@@ -256,6 +259,15 @@ impl Layout {
         self.bits.div_ceil(8) as usize
     }
 
+    /// Bits below the zero bits that a layout fixes at its top.
+    #[must_use]
+    pub const fn used_bits(&self) -> u32 {
+        match self.fields[0].role {
+            Role::Fixed(0) => self.bits - self.fields[0].bits,
+            _ => self.bits,
+        }
+    }
+
     /// The fields, most significant first.
     #[must_use]
     pub const fn fields(&self) -> &[Field] {
@@ -435,9 +447,9 @@ impl Layout {
     pub const fn ends_at(&self) -> Option<UnixNanos> {
         match self.time_base() {
             Some(base) => {
-                let end = mask(self.value_bits(Role::Timestamp(base))) + 1;
-                // A 64-bit field's end is one past the last countable tick; nothing that counts nanoseconds lives to see it.
-                base.time_of(if end > u64::MAX as u128 { u64::MAX as u128 } else { end })
+                let last = mask(self.value_bits(Role::Timestamp(base)));
+                // The end of 64 bits and more is past the last countable tick; nothing that counts nanoseconds lives to see it.
+                base.time_of(if last >= u64::MAX as u128 { u64::MAX as u128 } else { last + 1 })
             }
             None => None,
         }
@@ -493,6 +505,17 @@ mod tests {
         let layout = Layout::new(64, &[Field::new("t", MS, 54), Field::new("worker", Role::Worker, 10)]);
         assert_eq!(layout.pack(&[1, 1024]), Err(Error::FieldRange { field: "worker", bits: 10 }));
         assert_eq!(layout.pack(&[1, 1023]), Ok(RawId::new(1024 + 1023)));
+    }
+
+    #[test]
+    fn a_time_field_of_any_width_has_an_end() {
+        let layout = |bits| Layout::new(bits, &[Field::new("t", MS, bits)]);
+        assert_eq!(layout(41).ends_at(), Some(UnixNanos::from_millis(1 << 41)));
+        let last_tick = UnixNanos(i128::from(u64::MAX) * 1_000_000);
+        assert_eq!(layout(64).ends_at(), Some(last_tick));
+        assert_eq!(layout(128).ends_at(), Some(last_tick));
+        let far = TimeBase { epoch: UnixNanos(i128::MAX), tick_nanos: 1 };
+        assert_eq!((far.time_of(0), far.time_of(1)), (Some(UnixNanos(i128::MAX)), None));
     }
 
     #[test]

@@ -61,7 +61,7 @@ impl RawId {
     #[must_use]
     pub const fn bits(self, shift: u32, width: u32) -> u128 {
         let shifted = if shift >= 128 {
-            (self.hi as u128) >> (shift - 128)
+            if shift >= 160 { 0 } else { (self.hi as u128) >> (shift - 128) }
         } else if shift == 0 {
             self.lo
         } else {
@@ -80,6 +80,28 @@ impl RawId {
         }
         let hi = if shift == 0 { 0 } else { low_u32(value >> (128 - shift)) };
         Self { hi: self.hi | hi, lo: self.lo | (value << shift) }
+    }
+
+    /// The number without its lowest `bits` bits (0 to 160).
+    #[must_use]
+    pub const fn shifted_down(self, bits: u32) -> Self {
+        if bits >= 128 {
+            Self { hi: 0, lo: self.bits(bits, 32) }
+        } else if bits >= 32 {
+            Self { hi: 0, lo: self.bits(bits, 128) }
+        } else {
+            Self { hi: self.hi >> bits, lo: self.bits(bits, 128) }
+        }
+    }
+
+    /// The number with `bits` zero bits (0 to 127) below it; what passes 160 bits is lost.
+    #[must_use]
+    pub const fn shifted_up(self, bits: u32) -> Self {
+        if bits == 0 {
+            return self;
+        }
+        let hi = if bits >= 32 { 0 } else { self.hi << bits };
+        Self { hi: hi | low_u32(self.lo >> (128 - bits)), lo: self.lo << bits }
     }
 
     /// Bitwise or.

@@ -3,6 +3,7 @@
 use crate::error::Error;
 use crate::id::Id;
 use crate::layout::{Layout, Role, TimeBase};
+use crate::mapping::swapped_groups;
 use crate::raw::RawId;
 use crate::scheme::StaticScheme;
 use crate::schemes::uuid_v1::UuidV1Scheme;
@@ -195,7 +196,7 @@ impl<S: StaticScheme<Repr = u128>> Id<S> {
     /// The bytes as Microsoft stores a GUID: the first three groups little-endian. Source: RFC 9562 section 4.
     #[must_use]
     pub fn to_guid_bytes(self) -> [u8; 16] {
-        swap_groups(self.get().to_be_bytes())
+        swapped_groups(self.get()).to_be_bytes()
     }
 
     /// From the bytes of a Microsoft GUID, the first three groups little-endian.
@@ -203,10 +204,6 @@ impl<S: StaticScheme<Repr = u128>> Id<S> {
     /// # Errors
     /// See [`crate::Scheme::check`].
     pub fn from_guid_bytes(bytes: [u8; 16]) -> Result<Self, Error> {
-        Self::from_raw(RawId::new(u128::from_be_bytes(swap_groups(bytes))))
+        Self::from_raw(RawId::new(swapped_groups(u128::from_be_bytes(bytes))))
     }
-}
-
-const fn swap_groups(b: [u8; 16]) -> [u8; 16] {
-    [b[3], b[2], b[1], b[0], b[5], b[4], b[7], b[6], b[8], b[9], b[10], b[11], b[12], b[13], b[14], b[15]]
 }

@@ -6,8 +6,10 @@
 use crate::error::{Error, Lengths};
 use crate::generators::{Generator, Method, Settings};
 use crate::layout::{Layout, Role};
+use crate::mapping::Mapping;
 use crate::raw::{RawId, Repr};
 use crate::text::{DECIMAL_DIGITS, HEX_DIGITS, Text, TextForm};
+use crate::time::UnixNanos;
 use alloc::boxed::Box;
 use core::fmt;
 use core::hash::Hash;
@@ -25,6 +27,8 @@ pub struct Scheme {
     pub source: &'static str,
     /// Its bits.
     pub layout: Layout,
+    /// How an id's bits are rearranged before the layout applies.
+    pub mapping: Mapping,
     /// Its spellings; the first is canonical, all are read.
     pub text: &'static [&'static TextForm],
     /// Published ids, each with the values of all fields of `layout`, fixed ones included.
@@ -33,9 +37,37 @@ pub struct Scheme {
     pub facts: Facts,
     /// How minting may keep order, the default first; empty where there is one way only.
     pub methods: &'static [Method],
+    /// What else its generator takes.
+    pub settings: &'static [Setting],
     /// How it is minted; `None` for schemes that are only read.
-    pub generator: Option<fn(&Settings) -> Result<Box<dyn Generator>, Error>>,
+    pub generator: Option<MakeGenerator>,
 }
+
+/// What a generator may be told besides the method, the clock and the entropy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Setting {
+    /// [`Settings::worker`]; without it nothing is minted.
+    Worker,
+    /// [`Settings::clock_back`], [`Settings::spent`] and [`Settings::start`].
+    Policies,
+    /// [`Settings::layout`].
+    Split,
+    /// [`Settings::name`].
+    Name,
+    /// [`Settings::data`].
+    Data,
+    /// [`Settings::block_size`] and [`Settings::block_count`].
+    Blocks,
+    /// [`Settings::interval_nanos`] and [`Settings::block_count`].
+    Intervals,
+    /// [`Settings::buckets`].
+    Buckets,
+    /// [`Settings::first`].
+    First,
+}
+
+/// Makes a generator as settings say.
+pub type MakeGenerator = fn(&Settings) -> Result<Box<dyn Generator>, Error>;
 
 /// What one compares schemes by.
 #[derive(Clone, Copy, Debug)]
@@ -151,33 +183,47 @@ impl Scheme {
     /// # Errors
     /// See [`TextForm::parse`]; [`Error::FixedField`] for an id of another kind.
     pub const fn parse(&self, text: &str) -> Result<RawId, Error> {
-        let bytes = text.as_bytes();
+        match parse_forms(self.text, text, self.layout.bits(), self.name) {
+            Ok(raw) => self.check(raw),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Reads text as people may have copied it by hand. Besides what [`Scheme::parse`] reads, ULIDs may have `I` or `L` for 1, `O`
+    /// for 0, and hyphens anywhere.
+    ///
+    /// # Errors
+    /// See [`Scheme::parse`].
+    pub const fn parse_lenient(&self, text: &str) -> Result<RawId, Error> {
+        let strict = self.parse(text);
+        if strict.is_ok() {
+            return strict;
+        }
         let mut i = 0;
         while i < self.text.len() {
-            // Bytes, not characters: text that isn't ASCII is wrong in every form, and any of them says where.
-            if self.text[i].has_length(bytes.len()) || self.text.len() == 1 {
-                return match self.text[i].parse(text, self.layout.bits(), self.name) {
+            if self.text[i].base.is_forgiving() {
+                return match self.text[i].parse_lenient(text, self.layout.bits(), self.name) {
                     Ok(raw) => self.check(raw),
                     Err(error) => Err(error),
                 };
             }
             i += 1;
         }
-        match self.text[0].parse(text, self.layout.bits(), self.name) {
-            Err(error) => Err(error),
-            Ok(raw) => self.check(raw),
-        }
+        strict
     }
 
     /// `raw` when it is within the scheme's bits and has them fixed as the scheme says.
     ///
     /// # Errors
-    /// [`Error::TooLarge`] or [`Error::FixedField`].
+    /// [`Error::TooLarge`], [`Error::NoText`] or [`Error::FixedField`].
     pub const fn check(&self, raw: RawId) -> Result<RawId, Error> {
         if !raw.fits(self.layout.bits()) {
             return Err(Error::TooLarge { scheme: self.name, bits: self.layout.bits() });
         }
-        match self.layout.mismatch(raw) {
+        if !self.canonical().spells(raw, self.layout.bits()) {
+            return Err(Error::NoText { scheme: self.name });
+        }
+        match self.layout.mismatch(self.mapping.to_layout(raw)) {
             None => Ok(raw),
             Some((field, found)) => {
                 let expected = if let Role::Fixed(value) = field.role { value } else { 0 };
@@ -210,22 +256,72 @@ impl Scheme {
     pub const fn print(&self, raw: RawId) -> Text {
         match self.canonical().print(raw) {
             Ok(text) => text,
-            Err(_) => match TextForm::fixed("hex", &HEX_DIGITS, 40).print(raw) {
-                Ok(text) => text,
-                Err(_) => panic!("160 bits have 40 hex digits"),
-            },
+            // 160 bits have 40 hex digits, so nothing is left over.
+            Err(_) => TextForm::fixed("hex", &HEX_DIGITS, 40).spell(raw).0,
         }
     }
 
     /// A generator of this scheme.
     ///
     /// # Errors
-    /// [`Error::ReadOnly`], or what the settings lack or have wrong.
+    /// [`Error::ReadOnly`], or what the settings lack, have wrong, or name although the scheme has no use for it.
     pub fn generator(&self, settings: &Settings) -> Result<Box<dyn Generator>, Error> {
-        match self.generator {
-            Some(make) => make(settings),
-            None => Err(Error::ReadOnly { scheme: self.name }),
+        let Some(make) = self.generator else {
+            return Err(Error::ReadOnly { scheme: self.name });
+        };
+        self.method(settings.method)?;
+        let given = [
+            (&[Setting::Split][..], "split", settings.layout.is_some()),
+            (&[Setting::Name], "namespace and name", settings.name.is_some()),
+            (&[Setting::Data], "custom data", settings.data.is_some()),
+            (&[Setting::Blocks], "block size", settings.block_size.is_some()),
+            (&[Setting::Blocks, Setting::Intervals], "block count", settings.block_count.is_some()),
+            (&[Setting::Intervals], "interval", settings.interval_nanos.is_some()),
+            (&[Setting::Buckets], "bucket count", settings.buckets.is_some()),
+            (&[Setting::First], "first value", settings.first.is_some()),
+        ];
+        if settings.worker.is_some() && !self.takes(Setting::Worker) {
+            return Err(Error::NoWorkerField { scheme: self.name });
         }
+        let unused =
+            given.iter().find(|(takers, _, is_given)| *is_given && !takers.iter().any(|t| self.takes(*t)));
+        match unused {
+            Some((_, setting, _)) => Err(Error::NotApplicable { scheme: self.name, setting }),
+            None => make(settings),
+        }
+    }
+
+    /// Whether its generator takes a setting.
+    #[must_use]
+    pub fn takes(&self, setting: Setting) -> bool {
+        self.settings.contains(&setting)
+    }
+
+    /// The value of field `i` of the layout.
+    ///
+    /// # Panics
+    /// When there is no field `i`.
+    #[must_use]
+    pub const fn value(&self, raw: RawId, i: usize) -> u128 {
+        self.layout.value(self.mapping.to_layout(raw), i)
+    }
+
+    /// An id with these field values, most significant first.
+    ///
+    /// # Errors
+    /// See [`Layout::pack`].
+    pub const fn pack(&self, values: &[u128]) -> Result<RawId, Error> {
+        match self.layout.pack(values) {
+            Ok(raw) => Ok(self.mapping.from_layout(raw)),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// When an id was made, at the start of its tick; see [`Layout::time`].
+    #[must_use]
+    pub fn time(&self, raw: RawId) -> Option<UnixNanos> {
+        let begins = self.layout.time(self.mapping.to_layout(raw))?;
+        Some(begins.plus(self.mapping.nanos_in_tick(raw)?))
     }
 
     /// The method asked for, or the default one.
@@ -244,13 +340,38 @@ impl Scheme {
     #[must_use]
     pub fn max_worker(&self) -> Option<u64> {
         let slot = self.layout.find(Role::Worker)?;
-        (self.facts.coordination == Coordination::Worker).then(|| crate::raw::low_u64(slot.max()))
+        self.takes(Setting::Worker).then(|| crate::raw::low_u64(slot.max()))
     }
 
     /// Characters of the canonical form.
     #[must_use]
     pub const fn text_lengths(&self) -> Lengths {
         self.canonical().lengths()
+    }
+}
+
+/// Reads text in the first of `forms` that has its length and can be read, as a number of `bits` bits; `scheme` names it in errors.
+pub(crate) const fn parse_forms(
+    forms: &[&TextForm],
+    text: &str,
+    bits: u32,
+    scheme: &'static str,
+) -> Result<RawId, Error> {
+    let (mut first_error, mut i) = (None, 0);
+    while i < forms.len() {
+        // Bytes, not characters: text that isn't ASCII is wrong in every form, and any of them says where.
+        if forms[i].has_length(text.len()) {
+            match (forms[i].parse(text, bits, scheme), first_error) {
+                (Ok(raw), _) => return Ok(raw),
+                (Err(error), None) => first_error = Some(error),
+                (Err(_), Some(_)) => {}
+            }
+        }
+        i += 1;
+    }
+    match first_error {
+        Some(error) => Err(error),
+        None => forms[0].parse(text, bits, scheme),
     }
 }
 

@@ -15,10 +15,18 @@ pub struct Base {
     digit: &'static str,
     digits: &'static [u8],
     values: [u8; 256],
+    /// `values` for a lenient reader.
+    lenient: [u8; 256],
+    /// Whether the two differ.
+    is_lenient: bool,
+    /// Whether letters of either case are the same digit.
+    any_case: bool,
 }
 
 /// No digit.
 const NONE: u8 = 0xff;
+/// No digit, but a lenient reader skips it.
+const SKIPPED: u8 = 0xfe;
 
 impl Base {
     /// The base with these ASCII digits; with `any_case` the other case of a letter is read as the same digit.
@@ -35,7 +43,54 @@ impl Base {
             }
             i += 1;
         }
-        Self { name, digit, digits, values }
+        Self { name, digit, digits, values, lenient: values, is_lenient: false, any_case }
+    }
+
+    /// The same base, in which a lenient reader takes the first character of each of `aliases`, in either case, for the digit
+    /// behind it, and skips the ASCII characters in `skipped`.
+    #[must_use]
+    pub const fn forgiving(mut self, aliases: &[(char, char)], skipped: &str) -> Self {
+        let mut i = 0;
+        while i < aliases.len() {
+            let (alias, digit) = aliases[i];
+            let value = self.values[digit as usize & 0x7f];
+            self.lenient[alias.to_ascii_lowercase() as usize & 0x7f] = value;
+            self.lenient[alias.to_ascii_uppercase() as usize & 0x7f] = value;
+            i += 1;
+        }
+        let skipped = skipped.as_bytes();
+        i = 0;
+        while i < skipped.len() {
+            self.lenient[skipped[i] as usize] = SKIPPED;
+            i += 1;
+        }
+        self.is_lenient = true;
+        self
+    }
+
+    /// The same base, whose strict reader takes what the lenient one takes in place of digits, because its source says so.
+    #[must_use]
+    pub const fn always_forgiving(mut self) -> Self {
+        let mut i = 0;
+        while i < 256 {
+            if self.lenient[i] != SKIPPED {
+                self.values[i] = self.lenient[i];
+            }
+            i += 1;
+        }
+        self
+    }
+
+    /// Whether a lenient reader takes more than a strict one.
+    #[must_use]
+    pub const fn is_forgiving(&self) -> bool {
+        self.is_lenient
+    }
+
+    /// Its digits, ASCII, in the order of their value.
+    #[must_use]
+    pub const fn digits(&self) -> &'static [u8] {
+        self.digits
     }
 
     /// How many digits there are.
@@ -50,9 +105,11 @@ impl Base {
 pub static DECIMAL_DIGITS: Base = Base::new("decimal", "a decimal digit", "0123456789", false);
 /// 0-9a-f; upper case is read too.
 pub static HEX_DIGITS: Base = Base::new("hex", "a hex digit", "0123456789abcdef", true);
-/// Crockford's base 32 without I, L, O and U; lower case is read too. Source: Douglas Crockford, Base 32.
+/// Crockford's base 32 without I, L, O and U; lower case is read too. A lenient reader takes I and L for 1, O for 0, and skips
+/// hyphens. Source: Douglas Crockford, Base 32.
 pub static CROCKFORD32: Base =
-    Base::new("crockford32", "a crockford32 digit", "0123456789ABCDEFGHJKMNPQRSTVWXYZ", true);
+    Base::new("crockford32", "a crockford32 digit", "0123456789ABCDEFGHJKMNPQRSTVWXYZ", true)
+        .forgiving(&[('I', '1'), ('L', '1'), ('O', '0')], "-");
 /// 0-9A-Za-z, in ASCII order, so that text of one length sorts as the number.
 pub static BASE62: Base = Base::new(
     "base62",
@@ -60,6 +117,90 @@ pub static BASE62: Base = Base::new(
     "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz",
     false,
 );
+
+/// 0-9A-Z..a-z without 0, I, O and l, as Bitcoin orders them. Source: Bitcoin, base58.h.
+pub static BASE58: Base = Base::new(
+    "base58",
+    "a base58 digit",
+    "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz",
+    false,
+);
+/// The same digits with lower case first, as Flickr orders them. Source: Flickr short URLs; bwmarrin/snowflake.
+pub static BASE58_FLICKR: Base = Base::new(
+    "base58-flickr",
+    "a base58 digit",
+    "123456789abcdefghijkmnopqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ",
+    false,
+);
+/// The digits of shortuuid: those of base 58 without 1. Source: skorokithakis/shortuuid.
+pub static BASE57: Base = Base::new(
+    "base57",
+    "a shortuuid digit",
+    "23456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz",
+    false,
+);
+/// 0-9a-z; upper case is read too.
+pub static BASE36: Base = Base::new("base36", "a base36 digit", "0123456789abcdefghijklmnopqrstuvwxyz", true);
+/// 0-9a-z, lower case only.
+pub static BASE36_LOWER: Base =
+    Base::new("base36", "a lower-case base36 digit", "0123456789abcdefghijklmnopqrstuvwxyz", false);
+/// 0-9A-Z, upper case only.
+pub static BASE36_UPPER: Base =
+    Base::new("base36", "an upper-case base36 digit", "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ", false);
+/// 0-9a-v, lower case only. Source: RFC 4648 section 7, in the case that XID uses.
+pub static BASE32HEX: Base =
+    Base::new("base32hex", "a lower-case base32hex digit", "0123456789abcdefghijklmnopqrstuv", false);
+/// Crockford's base 32 in lower case only, as TypeID has it.
+pub static CROCKFORD32_LOWER: Base =
+    Base::new("crockford32", "a lower-case crockford32 digit", "0123456789abcdefghjkmnpqrstvwxyz", false);
+/// Crockford's base 32 with I and L for 1 and O for 0 always, as tsid-creator reads it.
+pub static CROCKFORD32_FORGIVING: Base =
+    Base::new("crockford32", "a crockford32 digit", "0123456789ABCDEFGHJKMNPQRSTVWXYZ", true)
+        .forgiving(&[('I', '1'), ('L', '1'), ('O', '0')], "-")
+        .always_forgiving();
+/// 234567a-z, in ASCII order. Source: AT Protocol, record keys.
+pub static BASE32_SORTABLE: Base =
+    Base::new("base32-sortable", "one of 234567a-z", "234567abcdefghijklmnopqrstuvwxyz", false);
+/// z-base-32. Source: Zooko O'Whielacronx, human-oriented base-32 encoding.
+pub static ZBASE32: Base =
+    Base::new("z-base-32", "a z-base-32 digit", "ybndrfg8ejkmcpqxot1uwisza345h769", false);
+/// A-Za-z0-9-_: not in ASCII order, so text doesn't sort as the number. Source: RFC 4648 section 5.
+pub static BASE64URL: Base = Base::new(
+    "base64url",
+    "a base64url digit",
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_",
+    false,
+);
+/// -0-9A-Z_a-z, in ASCII order. Source: Firebase, push ids.
+pub static BASE64_PUSH: Base = Base::new(
+    "base64-push",
+    "one of -0-9A-Z_a-z",
+    "-0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz",
+    false,
+);
+/// 0-9A-Z_a-z~, in ASCII order. Source: chilts/sid.
+pub static BASE64_SID: Base = Base::new(
+    "base64-sid",
+    "one of 0-9A-Z_a-z~",
+    "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz~",
+    false,
+);
+/// The URL-safe alphabet of NanoID, in its order. Source: ai/nanoid, url-alphabet.
+pub static BASE64_NANOID: Base = Base::new(
+    "nanoid",
+    "one of A-Za-z0-9_-",
+    "useandom-26T198340PX75pxJACKVERYMINDBUSHWOLF_GQZbfghjklqvwyzrict",
+    false,
+);
+
+/// One of several numbers that stand one behind the other in a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// Bits of the id that the number has, 1 to 128; the first part has the most significant ones.
+    pub bits: u32,
+    /// Digits that it is spelled with.
+    pub len: usize,
+}
 
 /// One spelling of an id.
 #[derive(Clone, Copy, Debug)]
@@ -72,9 +213,15 @@ pub struct TextForm {
     pub len: usize,
     /// Whether shorter numbers are padded with zeros.
     pub is_fixed: bool,
+    /// Zero bits that the number has below the id, where its digits hold more bits than the id.
+    pub pad_bits: u32,
+    /// The least value of the first digit: 10 where a text must begin with a letter.
+    pub least_first: u8,
+    /// The numbers that the text consists of; empty where it is one number.
+    pub parts: &'static [Part],
     /// Digits a group, with `-` between groups; empty for one group.
     pub groups: &'static [usize],
-    /// What stands before the digits; letters are read in either case.
+    /// What stands before the digits; its letters are read in either case where those of the base are.
     pub prefix: &'static str,
     /// What stands behind them.
     pub suffix: &'static str,
@@ -87,7 +234,29 @@ impl TextForm {
     /// Exactly `len` digits.
     #[must_use]
     pub const fn fixed(name: &'static str, base: &'static Base, len: usize) -> Self {
-        Self { name, base, len, is_fixed: true, groups: &[], prefix: "", suffix: "" }
+        Self {
+            name,
+            base,
+            len,
+            is_fixed: true,
+            pad_bits: 0,
+            least_first: 0,
+            parts: &[],
+            groups: &[],
+            prefix: "",
+            suffix: "",
+        }
+    }
+
+    /// As many digits as `bits` bits need at the most.
+    #[must_use]
+    pub const fn for_bits(name: &'static str, base: &'static Base, bits: u32) -> Self {
+        let (mut rest, mut len) = (RawId::max_of(bits), 0);
+        while rest.high() != 0 || rest.low() != 0 {
+            rest = rest.div_rem(base.radix()).0;
+            len += 1;
+        }
+        Self::fixed(name, base, len)
     }
 
     /// Characters of the text: least and most.
@@ -120,12 +289,15 @@ impl TextForm {
         let prefix = self.prefix.as_bytes();
         let mut at = 0;
         while at < prefix.len() {
-            if bytes[at].to_ascii_lowercase() != prefix[at] {
+            let found = if self.base.any_case { bytes[at].to_ascii_lowercase() } else { bytes[at] };
+            if found != prefix[at] {
                 return Err(wrong_char(bytes, at, scheme, self.prefix));
             }
             at += 1;
         }
-        let mut raw = RawId::ZERO;
+        // `raw` holds the parts that are read, `number` the one that is being read.
+        let (mut raw, mut number) = (RawId::ZERO, RawId::ZERO);
+        let (mut part, mut in_part, mut below) = (0, 0, bits);
         let (mut group, mut in_group, mut digits) = (0, 0, 0);
         let end = bytes.len() - self.suffix.len();
         while at < end {
@@ -140,14 +312,26 @@ impl TextForm {
             if value == NONE {
                 return Err(wrong_char(bytes, at, scheme, self.base.digit));
             }
-            raw = match raw.checked_mul_add(self.base.radix(), value as u32) {
+            if digits == 0 && value < self.least_first {
+                return Err(wrong_char(bytes, at, scheme, "a lower-case letter"));
+            }
+            number = match number.checked_mul_add(self.base.radix(), value as u32) {
                 Some(next) => next,
                 None => return Err(self.too_large(bytes, at, end, bits, scheme)),
             };
             if digits == 1 && !self.is_fixed && bytes[at - 1] == self.base.digits[0] {
                 return Err(Error::LeadingZero { scheme });
             }
-            (in_group, digits, at) = (in_group + 1, digits + 1, at + 1);
+            (in_group, in_part, digits, at) = (in_group + 1, in_part + 1, digits + 1, at + 1);
+            if part < self.parts.len() && in_part == self.parts[part].len {
+                let width = self.parts[part].bits;
+                if !number.fits(width) {
+                    return Err(self.too_large(bytes, at, end, bits, scheme));
+                }
+                below -= width;
+                raw = raw.with_bits(below, width, number.low());
+                (number, part, in_part) = (RawId::ZERO, part + 1, 0);
+            }
         }
         let suffix = self.suffix.as_bytes();
         let mut i = 0;
@@ -157,10 +341,52 @@ impl TextForm {
             }
             i += 1;
         }
+        if !self.parts.is_empty() {
+            return Ok(raw);
+        }
+        if self.pad_bits > 0 && number.bits(0, self.pad_bits) != 0 {
+            return Err(wrong_char(bytes, end - 1, scheme, "a last digit whose unused bits are zero"));
+        }
+        let raw = number.shifted_down(self.pad_bits);
         if !raw.fits(bits) {
             return Err(Error::TooLarge { scheme, bits });
         }
         Ok(raw)
+    }
+
+    /// Reads `text` as people may have copied it by hand: with what [`Base::forgiving`] allows in place of the digits and
+    /// between them. A form with groups, a prefix or a suffix, or of a base that forgives nothing, is read as [`TextForm::parse`]
+    /// reads it.
+    ///
+    /// # Errors
+    /// See [`TextForm::parse`].
+    pub const fn parse_lenient(&self, text: &str, bits: u32, scheme: &'static str) -> Result<RawId, Error> {
+        let is_plain = self.groups.is_empty()
+            && self.parts.is_empty()
+            && self.prefix.is_empty()
+            && self.suffix.is_empty();
+        if !(self.base.is_lenient && is_plain) {
+            return self.parse(text, bits, scheme);
+        }
+        let bytes = text.as_bytes();
+        let (mut digits, mut len, mut at) = ([0; MAX_TEXT], 0, 0);
+        while at < bytes.len() {
+            let value = self.base.lenient[bytes[at] as usize];
+            if value == NONE {
+                return Err(wrong_char(bytes, at, scheme, self.base.digit));
+            }
+            if value != SKIPPED {
+                if len < MAX_TEXT {
+                    digits[len] = self.base.digits[value as usize];
+                }
+                len += 1;
+            }
+            at += 1;
+        }
+        match core::str::from_utf8(digits.split_at(if len < MAX_TEXT { len } else { MAX_TEXT }).0) {
+            Ok(digits) if len <= MAX_TEXT => self.parse(digits, bits, scheme),
+            _ => Err(Error::Length { scheme, found: len, expected: self.lengths() }),
+        }
     }
 
     /// The number is too large, unless what follows isn't a digit at all.
@@ -174,8 +400,8 @@ impl TextForm {
     ) -> Error {
         let mut at = from;
         while at < end {
-            if self.base.values[bytes[at] as usize] == NONE && !(bytes[at] == b'-' && !self.groups.is_empty())
-            {
+            let may_separate = bytes[at] == b'-' && !self.groups.is_empty();
+            if self.base.values[bytes[at] as usize] == NONE && !may_separate {
                 return wrong_char(bytes, at, scheme, self.base.digit);
             }
             at += 1;
@@ -188,10 +414,40 @@ impl TextForm {
     /// # Errors
     /// [`Error::TooLarge`] when the value has more digits than the form, as a decimal of 160 bits has in a form for 64.
     pub const fn print(&self, raw: RawId) -> Result<Text, Error> {
+        let (text, rest) = self.spell(raw);
+        if rest.high() != 0 || rest.low() != 0 {
+            return Err(Error::TooLarge { scheme: self.name, bits: RawId::MAX_BITS });
+        }
+        Ok(text)
+    }
+
+    /// Whether `raw`, an id of `bits` bits, has a text of this form.
+    pub(crate) const fn spells(&self, raw: RawId, bits: u32) -> bool {
+        // Bits that 18 digits hold for certain: of the largest base that a byte can count, 126.
+        let held = (self.base.radix() as u128).pow(18).ilog2() as usize;
+        let holds_all = self.len * held / 18 >= (bits + self.pad_bits) as usize;
+        if holds_all && self.parts.is_empty() && self.least_first == 0 {
+            return true;
+        }
+        let (text, rest) = self.spell(raw);
+        let first = self.base.values[text.bytes[self.prefix.len()] as usize];
+        rest.high() == 0 && rest.low() == 0 && first >= self.least_first
+    }
+
+    /// The text of as many low digits as the form has, and the number that is left above them.
+    pub(crate) const fn spell(&self, raw: RawId) -> (Text, RawId) {
         let mut text = Text { bytes: [0; MAX_TEXT], len: self.lengths().most };
         let mut digits = [0u8; MAX_TEXT];
-        let (mut rest, mut i, mut first) = (raw, self.len, 0);
+        // From the last part to the first: `above` holds the parts that are not spelled yet.
+        let (mut above, mut part) = (raw.shifted_up(self.pad_bits), self.parts.len());
+        let (mut rest, mut i, mut first, mut in_part) = (above, self.len, 0, 0);
         while i > 0 {
+            if part > 0 && in_part == 0 {
+                let width = self.parts[part - 1].bits;
+                rest = RawId::new(above.bits(0, width));
+                above = above.shifted_down(width);
+                in_part = self.parts[part - 1].len;
+            }
             let (quotient, digit) = rest.div_rem(self.base.radix());
             i -= 1;
             digits[i] = self.base.digits[digit as usize];
@@ -200,9 +456,15 @@ impl TextForm {
                 break;
             }
             rest = quotient;
-        }
-        if rest.high() != 0 || rest.low() != 0 {
-            return Err(Error::TooLarge { scheme: self.name, bits: RawId::MAX_BITS });
+            if part > 0 {
+                in_part -= 1;
+                if in_part == 0 {
+                    if rest.high() != 0 || rest.low() != 0 {
+                        break;
+                    }
+                    part -= 1;
+                }
+            }
         }
         text.len -= first;
         let mut at = copy(&mut text.bytes, 0, self.prefix.as_bytes());
@@ -216,7 +478,7 @@ impl TextForm {
             (at, from, in_group) = (at + 1, from + 1, in_group + 1);
         }
         copy(&mut text.bytes, at, self.suffix.as_bytes());
-        Ok(text)
+        (text, rest)
     }
 }
 
@@ -384,6 +646,45 @@ mod tests {
         }
         let wrong = HYPHENATED.parse("67e55044-10b1-426f-9247+bb680e5fe0c8", 128, "uuid");
         assert_eq!(wrong, Err(Error::Character { scheme: "uuid", found: '+', at: 24, expected: "`-`" }));
+    }
+
+    #[test]
+    fn a_lenient_reader_takes_what_looks_like_a_digit() {
+        let strict = CROCKFORD_26.parse("01ARYZ6S41TSV4RRFFQ69G5FAV", 128, "ulid");
+        for text in
+            ["oLARYZ6-S41TSV4RRF-FQ69G5FAV", "OiARYZ6S41TSV4RRFFQ69G5FAV", "-01ARYZ6S4-1TSV4RRFFQ69G5FAV-"]
+        {
+            assert!(CROCKFORD_26.parse(text, 128, "ulid").is_err(), "{text}");
+            assert_eq!(CROCKFORD_26.parse_lenient(text, 128, "ulid"), strict, "{text}");
+        }
+        // U is a check symbol in Crockford's alphabet, never a digit.
+        let error = CROCKFORD_26.parse_lenient("01-URYZ6S41TSV4RRFFQ69G5FAV", 128, "ulid");
+        assert_eq!(
+            error,
+            Err(Error::Character { scheme: "ulid", found: 'U', at: 4, expected: "a crockford32 digit" })
+        );
+        let long = "0".repeat(100);
+        assert!(matches!(
+            CROCKFORD_26.parse_lenient(&long, 128, "ulid"),
+            Err(Error::Length { found: 100, .. })
+        ));
+        assert!(HEX_40.parse_lenient("o", 160, "hex").is_err());
+    }
+
+    #[test]
+    fn numbers_beyond_the_digits_have_no_text() {
+        let last = RawId::new(36u128.pow(12) - 1);
+        static BASE36_12: TextForm = TextForm::fixed("base36", &BASE36_LOWER, 12);
+        assert!(BASE36_12.spells(last, 63) && !BASE36_12.spells(last.wrapping_next(63), 63));
+        static LETTER_FIRST: TextForm = TextForm { least_first: 10, ..BASE36_12 };
+        assert!(LETTER_FIRST.spells(last, 63) && !LETTER_FIRST.spells(RawId::ZERO, 63));
+        static TWO_PARTS: TextForm = TextForm {
+            parts: &[Part { bits: 6, len: 1 }, Part { bits: 6, len: 1 }],
+            ..TextForm::fixed("base36", &BASE36_LOWER, 2)
+        };
+        assert!(TWO_PARTS.spells(RawId::new(35 << 6 | 35), 12));
+        assert!(!TWO_PARTS.spells(RawId::new(36), 12) && !TWO_PARTS.spells(RawId::new(36 << 6), 12));
+        assert!(CROCKFORD_26.spells(RawId::max_of(128), 128));
     }
 
     #[test]

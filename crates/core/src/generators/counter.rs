@@ -30,7 +30,8 @@ impl Parts {
     /// The parts of `layout`.
     ///
     /// # Errors
-    /// [`Error::Layout`] when it has no time or counter field in one piece, or when the two have more than 64 bits together.
+    /// [`Error::Layout`] when it has no time field in one piece, when a counter or worker field is scattered, when the counter has
+    /// more than 62 bits or the worker more than 64.
     pub const fn of(layout: &Layout) -> Result<Self, Error> {
         let Some(base) = layout.time_base() else {
             return Err(Error::Layout(LayoutFault::Missing { role: "timestamp" }));
@@ -38,15 +39,20 @@ impl Parts {
         let Some(time) = layout.find(Role::Timestamp(base)) else {
             return Err(Error::Layout(LayoutFault::Missing { role: "timestamp" }));
         };
-        let Some(count) = layout.find(Role::Counter) else {
-            return Err(Error::Layout(LayoutFault::Missing { role: "counter" }));
+        let count = match layout.find(Role::Counter) {
+            Some(slot) => slot,
+            // Without a counter each tick has one id.
+            None if layout.value_bits(Role::Counter) == 0 => Slot::NONE,
+            None => return Err(Error::Layout(LayoutFault::Missing { role: "counter" })),
         };
         let worker = match layout.find(Role::Worker) {
             Some(slot) => slot,
-            None => Slot::NONE,
+            None if layout.value_bits(Role::Worker) == 0 => Slot::NONE,
+            // Not "without a worker": all machines would issue the same ids.
+            None => return Err(Error::Layout(LayoutFault::Missing { role: "worker" })),
         };
-        if time.bits + count.bits > 64 || worker.bits > 64 {
-            return Err(Error::Layout(LayoutFault::CursorBits { found: time.bits + count.bits }));
+        if count.bits > MAX_COUNT_BITS || worker.bits > 64 {
+            return Err(Error::Layout(LayoutFault::CursorBits { found: count.bits }));
         }
         Ok(Self { base, time, worker, count })
     }
@@ -56,13 +62,16 @@ impl Parts {
         self.count.bits
     }
 
-    /// The last tick used. Where tick and sequence fill the word, its very last tick is given up, so that the word has a value
-    /// for "all used".
+    /// The last tick used: of the time field, or of the bits that the word has for it where that is fewer. Where tick and sequence
+    /// fill the word, its very last tick is given up, so that the word has a value for "all used".
     const fn last_tick(&self) -> u64 {
-        let last = low_u64(mask(self.time.bits));
-        if self.time.bits + self.count.bits == 64 { last - 1 } else { last }
+        let free = 64 - self.count.bits;
+        if self.time.bits < free { low_u64(mask(self.time.bits)) } else { low_u64(mask(free)) - 1 }
     }
 }
+
+/// At least two bits of the word are left to the tick.
+const MAX_COUNT_BITS: u32 = 62;
 
 /// Where an engine takes its parts from: a constant, or a value made at run time. The same code, both fast.
 pub trait PartsSource: Send + Sync {
@@ -119,9 +128,13 @@ impl<P: PartsSource> CounterGenerator<P, AnyClock> {
     /// A generator as `settings` say.
     ///
     /// # Errors
-    /// [`Error::WorkerMissing`], [`Error::WorkerRange`], [`Error::NoWorkerField`]; [`Error::BeforeEpoch`] or
-    /// [`Error::TimeFieldEnded`] by the clock; [`Error::Forked`] when the worker was in use before this process was forked.
+    /// [`Error::WorkerMissing`], [`Error::WorkerRange`], [`Error::NoWorkerField`]; [`Error::NotApplicable`] for a split when the
+    /// scheme has one of its own; [`Error::BeforeEpoch`] or [`Error::TimeFieldEnded`] by the clock; [`Error::Forked`] when the
+    /// worker was in use before this process was forked.
     pub fn new(scheme: &'static str, layout: &Layout, source: P, settings: &Settings) -> Result<Self, Error> {
+        if settings.layout.is_some_and(|split| split != *layout) {
+            return Err(Error::NotApplicable { scheme, setting: "split" });
+        }
         let parts = source.parts();
         let worker = check_worker(scheme, parts.worker, settings.worker)?;
         let clock = settings.clock()?;
@@ -141,6 +154,7 @@ impl<P: PartsSource> CounterGenerator<P, AnyClock> {
             first_tick,
             clock_back: settings.clock_back,
             start: settings.start,
+            reserved: 0,
         };
         let stamp = layout.fixed().with_bits(parts.worker.shift, parts.worker.bits, u128::from(worker));
         let generation = entropy::generation();
@@ -150,6 +164,13 @@ impl<P: PartsSource> CounterGenerator<P, AnyClock> {
 }
 
 impl<P: PartsSource, C: Clock> CounterGenerator<P, C> {
+    /// The same generator, which leaves the sequence values below `reserved` to others.
+    #[must_use]
+    pub fn reserving(mut self, reserved: u64) -> Self {
+        self.motion.reserved = reserved;
+        self
+    }
+
     /// The first moment that doesn't fit the time field.
     #[must_use]
     pub fn ends_at(&self) -> Option<UnixNanos> {

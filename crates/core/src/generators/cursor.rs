@@ -6,7 +6,7 @@
 use super::advance::{Moment, Step, advance};
 use super::{ClockBack, Start};
 use crate::raw::{low_u64, mask};
-use crate::sync::{AtomicU64, Ordering};
+use crate::sync::{AtomicU64, Ordering, fence};
 
 /// How a cursor moves: facts of the layout and policies of the generator.
 #[derive(Clone, Copy, Debug)]
@@ -25,6 +25,8 @@ pub(crate) struct Motion {
     pub(crate) clock_back: ClockBack,
     /// Where a sequence begins.
     pub(crate) start: Start,
+    /// Sequence values below this one aren't used.
+    pub(crate) reserved: u64,
 }
 
 /// Why a cursor didn't move.
@@ -46,7 +48,7 @@ pub(crate) struct Cursor {
     /// One past the last moment used.
     word: AtomicU64,
     /// When, on the monotonic clock, a tick was begun or found spent while the wall clock stood behind; 0 when it didn't.
-    /// Only paces: a stale value makes an early or late tick, never a moment used twice.
+    /// Only paces: a note from an earlier step back can make one tick early or late, never a moment used twice.
     paced_since: AtomicU64,
 }
 
@@ -127,15 +129,20 @@ impl Cursor {
         if motion.clock_back != ClockBack::Absorb {
             return Err(Still::Behind { until_tick: next - 1 });
         }
+        // Ordering: pairs with the fence below. Who sees that another thread has begun and spent this tick sees when it began, or a
+        // note from before would let the next one begin early.
+        fence(Ordering::Acquire);
         let (since, moment) = (self.paced_since.load(Ordering::Relaxed), monotonic().max(1));
         let waited = moment.saturating_sub(since);
         if since != 0 && waited >= motion.tick_nanos && waited < motion.tick_nanos.saturating_mul(1024) {
-            self.paced_since.store(moment, Ordering::Relaxed);
+            // The latest of all notes counts: a thread that read the clock long ago must not take another's back.
+            self.paced_since.fetch_max(moment, Ordering::Relaxed);
+            fence(Ordering::Release);
             return Ok(Moment { tick: next, count: u128::from(motion.first_count(next)) });
         }
         if since == 0 || waited >= motion.tick_nanos {
             // The first spent tick of this step back, or a note left from an earlier one.
-            self.paced_since.store(moment, Ordering::Relaxed);
+            self.paced_since.fetch_max(moment, Ordering::Relaxed);
             return Err(Still::Paced { wait_nanos: motion.tick_nanos });
         }
         Err(Still::Paced { wait_nanos: motion.tick_nanos - waited })
@@ -154,14 +161,14 @@ impl Motion {
     /// The first sequence of a tick: a function of the tick alone.
     pub(crate) fn first_count(&self, tick: u64) -> u64 {
         match self.start {
-            Start::Zero => 0,
+            Start::Zero => self.reserved,
             Start::Rolling => {
-                // The upper bits of a well-mixed tick (the finaliser of SplitMix64: Steele, Lea and Flood, 2014).
+                // Bits of a well-mixed tick (the finaliser of SplitMix64: Steele, Lea and Flood, 2014).
                 let spread = self.count_bits.saturating_sub(6);
                 let mut mixed = tick.wrapping_add(0x9e37_79b9_7f4a_7c15);
                 mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
                 mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-                (mixed ^ (mixed >> 31)) & low_u64(mask(spread))
+                self.reserved + ((mixed ^ (mixed >> 31)) & low_u64(mask(spread)))
             }
         }
     }
@@ -180,6 +187,7 @@ mod tests {
             first_tick: None,
             clock_back: ClockBack::Absorb,
             start: Start::Zero,
+            reserved: 0,
         }
     }
 

@@ -8,8 +8,12 @@ mod cursor;
 pub mod gregorian;
 #[cfg_attr(not(feature = "std"), path = "locked_disabled.rs")]
 pub mod locked;
+pub mod monotonic;
 #[cfg_attr(not(feature = "std"), path = "registry_disabled.rs")]
+pub mod placed;
+pub mod process_counter;
 mod registry;
+pub mod reversed;
 pub mod rule;
 pub mod stateless;
 
@@ -180,6 +184,16 @@ pub struct Settings {
     pub name: Option<(u128, Vec<u8>)>,
     /// The custom bits of a UUIDv8, as a 128-bit number whose version and variant bits are overwritten.
     pub data: Option<u128>,
+    /// Ids a block, for ids placed by block of a counter.
+    pub block_size: Option<u64>,
+    /// Blocks before the first comes again.
+    pub block_count: Option<u64>,
+    /// Nanoseconds a block, for ids placed by block of time.
+    pub interval_nanos: Option<u64>,
+    /// How many buckets ids are spread over.
+    pub buckets: Option<u64>,
+    /// The first value of a counter.
+    pub first: Option<u64>,
     /// The wall clock unless another is given. A generator with its own clock shares no tick with others of its worker, and mints
     /// in the tick in which it was made: such clocks are for tests and backfills.
     pub clock: Option<Arc<dyn Clock>>,
@@ -201,14 +215,6 @@ impl fmt::Debug for Settings {
 }
 
 impl Settings {
-    /// Refuses a worker where the scheme has none.
-    ///
-    /// # Errors
-    /// [`Error::NoWorkerField`].
-    pub fn without_worker(&self, scheme: &'static str) -> Result<(), Error> {
-        if self.worker.is_some() { Err(Error::NoWorkerField { scheme }) } else { Ok(()) }
-    }
-
     /// The clock to use.
     ///
     /// # Errors

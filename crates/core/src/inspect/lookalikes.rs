@@ -1,6 +1,7 @@
 //! What looks like an id and is none: times, hashes, plain numbers, UUIDs of no known kind.
 
-use super::{FieldValue, Options, Reading, log2};
+use super::cost::log2;
+use super::{FieldValue, Options, Reading};
 use crate::layout::Role;
 use crate::rfc9562::{Variant, parse_any, parse_postgres, version_bits};
 use crate::text::HYPHENATED;
@@ -115,7 +116,7 @@ fn hash(name: &'static str, text: &str, digits: usize) -> Option<Reading> {
     let is_hex = text.len() == digits && text.bytes().all(|b| b.is_ascii_hexdigit());
     // Four bits a digit; a raw KSUID of a plausible time, or a UUID with its fixed bits, needs fewer.
     let bits = f64::from(u32::try_from(digits * 4).ok()?);
-    is_hex.then(|| reading(name, text.to_ascii_lowercase(), bits + 1.0))
+    is_hex.then(|| reading(name, text.to_ascii_lowercase(), bits + 4.0))
 }
 
 /// `8-4-4-4-12` text, or its spellings with braces, URN and other hyphens; bare hex digits are too little to call it a UUID.
@@ -123,7 +124,12 @@ fn other_uuid(text: &str) -> Option<Reading> {
     if text.bytes().all(|b| b.is_ascii_hexdigit()) {
         return None;
     }
-    let uuid = parse_any(text).or_else(|_| parse_postgres(text)).ok()?;
+    /// What a spelling costs that only PostgreSQL reads.
+    const ODD_SPELLING: f64 = 16.0;
+    let (uuid, surprise) = match parse_any(text) {
+        Ok(uuid) => (uuid, 0.0),
+        Err(_) => (parse_postgres(text).ok()?, ODD_SPELLING),
+    };
     let (version, variant) = (version_bits(uuid), Variant::of(uuid));
     let text = HYPHENATED.print(crate::RawId::new(uuid)).ok()?.to_string();
     let meaning = match variant {
@@ -141,6 +147,6 @@ fn other_uuid(text: &str) -> Option<Reading> {
         ]
         .to_vec(),
         note: Some(format!("a UUID that RFC 9562 has no version for: {meaning}")),
-        ..reading(UUID_NONRFC, text, 128.0)
+        ..reading(UUID_NONRFC, text, 128.0 + 8.0 + surprise)
     })
 }

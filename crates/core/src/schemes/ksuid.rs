@@ -8,6 +8,7 @@ use crate::generators::rule::{fit_tick, tick_at};
 use crate::generators::stateless::{self, Recipe};
 use crate::id::{Id, const_id};
 use crate::layout::{Field, Layout, Role, TimeBase};
+use crate::mapping::Mapping;
 use crate::raw::RawId;
 #[cfg(feature = "std")]
 use crate::scheme::Mint;
@@ -43,6 +44,7 @@ impl StaticScheme for KsuidScheme {
             160,
             &[Field::new("timestamp", Role::Timestamp(BASE), 32), Field::new("payload", Role::Random, 128)],
         ),
+        mapping: Mapping::Identity,
         text: &[&BASE62_27, &RAW],
         vectors: &[
             ("0ujtsYcgvSTl8PAuAdqWYSMnLOv", &[107_608_047, 0xb5a1_cd34_b5f9_9d11_54fb_6853_345c_9735]),
@@ -57,10 +59,8 @@ impl StaticScheme for KsuidScheme {
             surprise: Some(0),
         },
         methods: &[],
-        generator: Some(|settings| {
-            settings.without_worker(NAME)?;
-            stateless::boxed::<KsuidRecipe>(settings)
-        }),
+        settings: &[],
+        generator: Some(|settings| stateless::boxed::<KsuidRecipe>(settings)),
     };
 }
 

@@ -1,14 +1,49 @@
 //! The schemes, one file each. This list is the map of what the workspace can mint and read.
 
+pub mod boundary_flake;
+pub mod cockroach_unique_rowid;
+pub mod cockroach_unordered_unique_rowid;
+pub mod comb_legacy;
+pub mod comb_unix_ms_first;
+pub mod comb_unix_ms_last;
+pub mod cosid;
+pub mod cosid_safe_js;
+pub mod cosid_safe_js_second;
+pub mod cosid_second;
+pub mod cosid_string;
+pub mod cuid;
+pub mod cuid2;
+pub mod elasticflake;
+pub mod elasticsearch_id;
+pub mod firebase_pushid;
+pub mod flake_idgen;
+pub mod hash_prefixed;
 pub mod ksuid;
+pub mod laravel_ordered_uuid;
+pub mod leaf;
+pub mod lexicaluuid;
+pub mod mysql_swapped_v1;
+pub mod nanoid;
+pub mod newsequentialid;
 pub mod objectid;
+pub mod scru128;
+pub mod scru64;
+pub mod sequential_uuid_counter;
+pub mod sequential_uuid_time;
+pub mod sid;
 pub mod snowflake;
+pub mod snowflake_bwmarrin;
 pub mod snowflake_discord;
 pub mod snowflake_instagram;
 pub mod snowflake_mastodon;
 pub mod snowflake_twitter;
 pub mod sonyflake_v1;
 pub mod sonyflake_v2;
+pub mod spanner_bit_reversed;
+pub mod tid_atproto;
+pub mod tsid;
+pub mod typeid;
+pub mod uid_generator;
 pub mod ulid;
 pub mod uuid_max;
 pub mod uuid_nil;
@@ -20,6 +55,8 @@ pub mod uuid_v5;
 pub mod uuid_v6;
 pub mod uuid_v7;
 pub mod uuid_v8;
+pub mod xid;
+pub mod yitter_idgenerator;
 
 use crate::scheme::{Scheme, StaticScheme};
 
@@ -45,6 +82,43 @@ pub static SCHEMES: &[&Scheme] = &[
     snowflake_mastodon::SnowflakeMastodonScheme::SCHEME,
     sonyflake_v1::SonyflakeV1Scheme::SCHEME,
     sonyflake_v2::SonyflakeV2Scheme::SCHEME,
+    snowflake_bwmarrin::SnowflakeBwmarrinScheme::SCHEME,
+    leaf::LeafScheme::SCHEME,
+    flake_idgen::FlakeIdgenScheme::SCHEME,
+    tsid::TsidScheme::SCHEME,
+    cosid::CosidScheme::SCHEME,
+    cosid_second::CosidSecondScheme::SCHEME,
+    cosid_safe_js::CosidSafeJsScheme::SCHEME,
+    cosid_safe_js_second::CosidSafeJsSecondScheme::SCHEME,
+    cosid_string::CosidStringScheme::SCHEME,
+    uid_generator::UidGeneratorScheme::SCHEME,
+    yitter_idgenerator::YitterIdgeneratorScheme::SCHEME,
+    cockroach_unique_rowid::CockroachUniqueRowidScheme::SCHEME,
+    boundary_flake::BoundaryFlakeScheme::SCHEME,
+    cockroach_unordered_unique_rowid::CockroachUnorderedUniqueRowidScheme::SCHEME,
+    elasticflake::ElasticflakeScheme::SCHEME,
+    elasticsearch_id::ElasticsearchIdScheme::SCHEME,
+    sid::SidScheme::SCHEME,
+    cuid::CuidScheme::SCHEME,
+    lexicaluuid::LexicaluuidScheme::SCHEME,
+    scru64::Scru64Scheme::SCHEME,
+    newsequentialid::NewsequentialidScheme::SCHEME,
+    mysql_swapped_v1::MysqlSwappedV1Scheme::SCHEME,
+    xid::XidScheme::SCHEME,
+    firebase_pushid::FirebasePushidScheme::SCHEME,
+    nanoid::NanoidScheme::SCHEME,
+    cuid2::Cuid2Scheme::SCHEME,
+    scru128::Scru128Scheme::SCHEME,
+    typeid::TypeidScheme::SCHEME,
+    tid_atproto::TidAtprotoScheme::SCHEME,
+    laravel_ordered_uuid::LaravelOrderedUuidScheme::SCHEME,
+    comb_unix_ms_first::CombUnixMsFirstScheme::SCHEME,
+    comb_unix_ms_last::CombUnixMsLastScheme::SCHEME,
+    comb_legacy::CombLegacyScheme::SCHEME,
+    spanner_bit_reversed::SpannerBitReversedScheme::SCHEME,
+    sequential_uuid_counter::SequentialUuidCounterScheme::SCHEME,
+    sequential_uuid_time::SequentialUuidTimeScheme::SCHEME,
+    hash_prefixed::HashPrefixedScheme::SCHEME,
 ];
 
 #[cfg(test)]
@@ -90,9 +164,9 @@ mod tests {
                 let raw = scheme.parse(text).unwrap_or_else(|e| panic!("{text}: {e}"));
                 assert_eq!(scheme.print(raw).as_str(), *text);
                 let fields = scheme.layout.fields();
-                let read: Vec<u128> = (0..fields.len()).map(|i| scheme.layout.value(raw, i)).collect();
+                let read: Vec<u128> = (0..fields.len()).map(|i| scheme.value(raw, i)).collect();
                 assert_eq!(read, *values, "{text}");
-                assert_eq!(scheme.layout.pack(values), Ok(raw), "{text}");
+                assert_eq!(scheme.pack(values), Ok(raw), "{text}");
             }
         }
     }

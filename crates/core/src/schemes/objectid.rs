@@ -1,19 +1,18 @@
 //! MongoDB's ObjectId: seconds, 40 random bits a process and a counter.
 
-use crate::entropy::Draw;
-use crate::error::{Cause, Error};
+#[cfg(feature = "std")]
+use crate::error::Error;
+use crate::generators::locked;
 #[cfg(feature = "std")]
 use crate::generators::locked::Locked;
-use crate::generators::rule::{Rule, fit_tick, tick_at};
-use crate::generators::{Moment, Step, advance, locked};
+use crate::generators::process_counter::ProcessCounterRule;
 use crate::id::{Id, const_id};
 use crate::layout::{Field, Layout, Role, TimeBase};
-use crate::raw::{RawId, bytes_12, mask};
+use crate::mapping::Mapping;
 #[cfg(feature = "std")]
 use crate::scheme::Mint;
 use crate::scheme::{Coordination, Facts, Scheme, Sortable, StaticScheme};
 use crate::text::{HEX_DIGITS, TextForm};
-use crate::time::UnixNanos;
 
 /// An ObjectId, 96 bits.
 pub type ObjectId = Id<ObjectIdScheme>;
@@ -23,12 +22,6 @@ pub type ObjectId = Id<ObjectIdScheme>;
 pub struct ObjectIdScheme;
 
 const NAME: &str = "objectid";
-const BASE: TimeBase = TimeBase::seconds_since(0);
-/// Width of the counter.
-const COUNTER_BITS: u32 = 24;
-/// Width of the random part of a process.
-const PROCESS_BITS: u32 = 40;
-
 /// 24 hex digits.
 static HEX_24: TextForm = TextForm::fixed("hex", &HEX_DIGITS, 24);
 
@@ -42,14 +35,15 @@ impl StaticScheme for ObjectIdScheme {
         layout: Layout::new(
             96,
             &[
-                Field::new("timestamp", Role::Timestamp(BASE), 32),
-                Field::new("random", Role::Random, PROCESS_BITS),
-                Field::new("counter", Role::Counter, COUNTER_BITS),
+                Field::new("timestamp", Role::Timestamp(TimeBase::seconds_since(0)), 32),
+                Field::new("random", Role::Random, 40),
+                Field::new("counter", Role::Counter, 24),
             ],
         ),
+        mapping: Mapping::Identity,
         text: &[&HEX_24],
         vectors: &[
-            ("507c7f79bcf86cd7994f6c0e", &[1_350_336_377, 0xbcf8_6cd7_99, 5_205_006]),
+            ("507c7f79bcf86cd7994f6c0e", &[1_350_336_377, 0xbc_f86c_d799, 5_205_006]),
             ("ffffffffffffffffffffffff", &[4_294_967_295, 0xff_ffff_ffff, 16_777_215]),
         ],
         facts: Facts {
@@ -61,57 +55,15 @@ impl StaticScheme for ObjectIdScheme {
             surprise: Some(0),
         },
         methods: &[],
-        generator: Some(|settings| {
-            settings.without_worker(NAME)?;
-            locked::boxed(ObjectIdRule::default(), settings)
-        }),
+        settings: &[],
+        generator: Some(|settings| locked::boxed(ObjectIdRule::default(), settings)),
     };
 }
 
 const_id!(ObjectIdScheme, [u8; 12]);
 
-/// Counts from a random start. Within one second all 2^24 values are used at most once; then it waits for the next.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct ObjectIdRule {
-    process: u128,
-    /// The counter's next value.
-    counter: u128,
-    /// The second of the last id, and how many it has had.
-    last: Option<Moment>,
-}
-
-impl ObjectIdRule {
-    /// A rule without its random state.
-    pub const NEW: Self = Self { process: 0, counter: 0, last: None };
-}
-
-impl Rule for ObjectIdRule {
-    type Scheme = ObjectIdScheme;
-    const ID_BYTES: usize = 0;
-
-    fn renew(&mut self, draw: &mut Draw<'_>) -> Result<(), Error> {
-        *self = Self { process: draw.bits(PROCESS_BITS)?, counter: draw.bits(COUNTER_BITS)?, last: None };
-        Ok(())
-    }
-
-    fn next(&mut self, now: UnixNanos, _: &mut Draw<'_>) -> Result<[u8; 12], Error> {
-        let tick = tick_at(NAME, BASE, now)?;
-        // The count says how many ids the second has had; the counter itself goes on across seconds, as drivers expect.
-        let moment = match advance(self.last, Moment { tick, count: 0 }, 1, mask(COUNTER_BITS)) {
-            Step::Use(moment) => moment,
-            Step::WaitUntil(next) => {
-                let begins = BASE.time_of(u128::from(next)).unwrap_or(now);
-                let wait_nanos = u64::try_from(begins.0 - now.0).unwrap_or(1);
-                return Err(Error::Busy { scheme: NAME, cause: Cause::Spent, wait_nanos });
-            }
-        };
-        let second = u128::from(fit_tick(NAME, BASE, moment.tick, 32)?);
-        self.last = Some(moment);
-        let raw = second << (PROCESS_BITS + COUNTER_BITS) | self.process << COUNTER_BITS | self.counter;
-        self.counter = (self.counter + 1) & mask(COUNTER_BITS);
-        Ok(bytes_12(RawId::new(raw)))
-    }
-}
+/// Counts from a random start, for each process another.
+pub type ObjectIdRule = ProcessCounterRule<ObjectIdScheme>;
 
 #[cfg(feature = "std")]
 static SHARED: Locked<ObjectIdRule> = Locked::new(ObjectIdRule::NEW);
@@ -126,7 +78,10 @@ impl Mint for ObjectIdScheme {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::entropy::Entropy;
+    use crate::entropy::{Draw, Entropy};
+    use crate::error::Cause;
+    use crate::generators::rule::Rule;
+    use crate::time::UnixNanos;
 
     struct Ones;
     impl Entropy for Ones {

@@ -4,7 +4,8 @@ use crate::error::{Error, LayoutFault};
 use crate::generators::counter::{CounterGenerator, Parts};
 use crate::id::{Id, const_id};
 use crate::layout::{Field, Layout, Role, TimeBase};
-use crate::scheme::{Coordination, Facts, Scheme, Sortable, StaticScheme};
+use crate::mapping::Mapping;
+use crate::scheme::{Coordination, Facts, Scheme, Setting, Sortable, StaticScheme};
 use crate::text::DECIMAL;
 use alloc::boxed::Box;
 
@@ -36,6 +37,7 @@ impl StaticScheme for SnowflakeScheme {
                 Field::new("sequence", Role::Counter, 12),
             ],
         ),
+        mapping: Mapping::Identity,
         text: &[&DECIMAL],
         vectors: &[("4194304", &[0, 1, 0, 0]), ("9223372036854775807", &[0, 2_199_023_255_551, 1023, 4095])],
         facts: Facts {
@@ -47,6 +49,7 @@ impl StaticScheme for SnowflakeScheme {
             surprise: None,
         },
         methods: &[],
+        settings: &[Setting::Worker, Setting::Policies, Setting::Split],
         generator: Some(|settings| {
             let layout = settings.layout.unwrap_or(Self::SCHEME.layout);
             Ok(Box::new(CounterGenerator::new(NAME, &layout, Parts::of(&layout)?, settings)?))

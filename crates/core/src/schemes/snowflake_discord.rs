@@ -3,7 +3,8 @@
 use crate::generators::counter::{Compiled, CounterGenerator};
 use crate::id::{Id, const_id};
 use crate::layout::{Field, Layout, Role, TimeBase};
-use crate::scheme::{Coordination, Facts, Scheme, Sortable, StaticScheme};
+use crate::mapping::Mapping;
+use crate::scheme::{Coordination, Facts, Scheme, Setting, Sortable, StaticScheme};
 use crate::text::DECIMAL;
 use alloc::boxed::Box;
 
@@ -30,6 +31,7 @@ impl StaticScheme for SnowflakeDiscordScheme {
                 Field::new("increment", Role::Counter, 12),
             ],
         ),
+        mapping: Mapping::Identity,
         text: &[&DECIMAL],
         vectors: &[("175928847299117063", &[41_944_705_796, 1, 0, 7])],
         facts: Facts {
@@ -38,9 +40,10 @@ impl StaticScheme for SnowflakeDiscordScheme {
             collisions: "none while no two processes have one worker and clocks do not step back across restarts",
             leaks: "when it was made, to the millisecond, by which worker and process, and how busy that was",
             sql: ("bigint", "bigint"),
-            surprise: Some(0),
+            surprise: Some(2),
         },
         methods: &[],
+        settings: &[Setting::Worker, Setting::Policies],
         generator: Some(|settings| {
             let source = Compiled::<Self>::default();
             Ok(Box::new(CounterGenerator::new("snowflake-discord", &Self::SCHEME.layout, source, settings)?))

@@ -3,7 +3,8 @@
 use crate::generators::counter::{Compiled, CounterGenerator};
 use crate::id::{Id, const_id};
 use crate::layout::{Field, Layout, Role, TimeBase};
-use crate::scheme::{Coordination, Facts, Scheme, Sortable, StaticScheme};
+use crate::mapping::Mapping;
+use crate::scheme::{Coordination, Facts, Scheme, Setting, Sortable, StaticScheme};
 use crate::text::DECIMAL;
 use alloc::boxed::Box;
 
@@ -29,6 +30,7 @@ impl StaticScheme for SnowflakeInstagramScheme {
                 Field::new("sequence", Role::Counter, 10),
             ],
         ),
+        mapping: Mapping::Identity,
         text: &[&DECIMAL],
         vectors: &[("908540701891980503", &[108_306_491_600, 4187, 215])],
         facts: Facts {
@@ -37,9 +39,10 @@ impl StaticScheme for SnowflakeInstagramScheme {
             collisions: "none while no two processes have one worker and clocks do not step back across restarts",
             leaks: "when it was made, to the millisecond, in which shard, and how busy that was",
             sql: ("bigint", "bigint"),
-            surprise: Some(2),
+            surprise: Some(1),
         },
         methods: &[],
+        settings: &[Setting::Worker, Setting::Policies],
         generator: Some(|settings| {
             let source = Compiled::<Self>::default();
             Ok(Box::new(CounterGenerator::new(

@@ -3,7 +3,8 @@
 use crate::generators::counter::{Compiled, CounterGenerator};
 use crate::id::{Id, const_id};
 use crate::layout::{Field, Layout, Role, TimeBase};
-use crate::scheme::{Coordination, Facts, Scheme, Sortable, StaticScheme};
+use crate::mapping::Mapping;
+use crate::scheme::{Coordination, Facts, Scheme, Setting, Sortable, StaticScheme};
 use crate::text::DECIMAL;
 use alloc::boxed::Box;
 
@@ -28,6 +29,7 @@ impl StaticScheme for SnowflakeMastodonScheme {
                 Field::new("tail", Role::Counter, 16),
             ],
         ),
+        mapping: Mapping::Identity,
         text: &[&DECIMAL],
         vectors: &[("103270115826048975", &[1_575_776_913_849, 40_911])],
         facts: Facts {
@@ -36,9 +38,10 @@ impl StaticScheme for SnowflakeMastodonScheme {
             collisions: "none within one writer; two writers collide within a millisecond",
             leaks: "when it was made, to the millisecond",
             sql: ("bigint", "bigint"),
-            surprise: Some(2),
+            surprise: Some(3),
         },
         methods: &[],
+        settings: &[Setting::Policies],
         generator: Some(|settings| {
             let source = Compiled::<Self>::default();
             Ok(Box::new(CounterGenerator::new("snowflake-mastodon", &Self::SCHEME.layout, source, settings)?))

@@ -3,7 +3,8 @@
 use crate::generators::counter::{Compiled, CounterGenerator};
 use crate::id::{Id, const_id};
 use crate::layout::{Field, Layout, Role, TimeBase};
-use crate::scheme::{Coordination, Facts, Scheme, Sortable, StaticScheme};
+use crate::mapping::Mapping;
+use crate::scheme::{Coordination, Facts, Scheme, Setting, Sortable, StaticScheme};
 use crate::text::DECIMAL;
 use alloc::boxed::Box;
 
@@ -31,6 +32,7 @@ impl StaticScheme for SnowflakeTwitterScheme {
                 Field::new("sequence", Role::Counter, 12),
             ],
         ),
+        mapping: Mapping::Identity,
         text: &[&DECIMAL],
         vectors: &[
             ("1050118621198921728", &[0, 250_367_789_554, 10, 27, 0]),
@@ -45,6 +47,7 @@ impl StaticScheme for SnowflakeTwitterScheme {
             surprise: Some(0),
         },
         methods: &[],
+        settings: &[Setting::Worker, Setting::Policies],
         generator: Some(|settings| {
             let source = Compiled::<Self>::default();
             Ok(Box::new(CounterGenerator::new("snowflake-twitter", &Self::SCHEME.layout, source, settings)?))

@@ -3,7 +3,8 @@
 use crate::generators::counter::{Compiled, CounterGenerator};
 use crate::id::{Id, const_id};
 use crate::layout::{Field, Layout, Role, TimeBase};
-use crate::scheme::{Coordination, Facts, Scheme, Sortable, StaticScheme};
+use crate::mapping::Mapping;
+use crate::scheme::{Coordination, Facts, Scheme, Setting, Sortable, StaticScheme};
 use crate::text::DECIMAL;
 use crate::time::UnixNanos;
 use alloc::boxed::Box;
@@ -38,6 +39,7 @@ impl StaticScheme for SonyflakeV2Scheme {
                 Field::new("machine", Role::Worker, 16),
             ],
         ),
+        mapping: Mapping::Identity,
         text: &[&DECIMAL],
         vectors: &[("637534208000459265", &[0, 38_000_000_000, 7, 513])],
         facts: Facts {
@@ -46,9 +48,10 @@ impl StaticScheme for SonyflakeV2Scheme {
             collisions: "none while no two processes have one worker and clocks do not step back across restarts",
             leaks: "when it was made, to 10 ms, and the machine: by default the low half of its private IPv4 address",
             sql: ("bigint", "bigint"),
-            surprise: Some(5),
+            surprise: Some(20),
         },
         methods: &[],
+        settings: &[Setting::Worker, Setting::Policies],
         generator: Some(|settings| {
             let source = Compiled::<Self>::default();
             Ok(Box::new(CounterGenerator::new("sonyflake-v2", &Self::SCHEME.layout, source, settings)?))

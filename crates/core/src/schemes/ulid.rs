@@ -1,19 +1,18 @@
 //! ULID: milliseconds and 80 random bits in 26 characters.
 
-use crate::entropy::Draw;
+#[cfg(feature = "std")]
 use crate::error::Error;
 #[cfg(feature = "std")]
 use crate::generators::locked::Locked;
-use crate::generators::rule::{Rule, fit_tick, tick_at};
-use crate::generators::{Method, Moment, Step, advance, locked};
+use crate::generators::monotonic::MonotonicRule;
+use crate::generators::{Method, locked};
 use crate::id::{Id, const_id};
 use crate::layout::{Field, Layout, Role, TimeBase};
-use crate::raw::mask;
+use crate::mapping::Mapping;
 #[cfg(feature = "std")]
 use crate::scheme::Mint;
 use crate::scheme::{Coordination, Facts, Scheme, Sortable, StaticScheme};
 use crate::text::{CROCKFORD32, TextForm};
-use crate::time::UnixNanos;
 
 /// A ULID, 128 bits.
 pub type Ulid = Id<UlidScheme>;
@@ -44,6 +43,7 @@ impl StaticScheme for UlidScheme {
                 Field::new("randomness", Role::Random, RANDOM_BITS),
             ],
         ),
+        mapping: Mapping::Identity,
         text: &[&CROCKFORD_26],
         vectors: &[
             ("01ARZ3NDEKTSV4RRFFQ69G5FAV", &[1_469_922_850_259, 0xd676_4c61_efb9_9302_bd5b]),
@@ -58,8 +58,8 @@ impl StaticScheme for UlidScheme {
             surprise: Some(0),
         },
         methods: &[Method::Monotonic, Method::Strict, Method::Random],
+        settings: &[],
         generator: Some(|settings| {
-            settings.without_worker(NAME)?;
             let method = Self::SCHEME.method(settings.method)?.unwrap_or(Method::Monotonic);
             locked::boxed(UlidRule::new(method), settings)
         }),
@@ -69,65 +69,7 @@ impl StaticScheme for UlidScheme {
 const_id!(UlidScheme, u128);
 
 /// Within a millisecond, and when the clock goes back, the random part rises by one.
-#[derive(Clone, Copy, Debug)]
-pub struct UlidRule {
-    method: Method,
-    last: Option<Moment>,
-}
-
-impl Default for UlidRule {
-    fn default() -> Self {
-        Self::new(Method::Monotonic)
-    }
-}
-
-impl UlidRule {
-    /// A rule by one of these methods; any other counts as the first.
-    ///
-    /// * `Monotonic`: a spent random part borrows the next millisecond.
-    /// * `Strict`: a spent random part fails, as the specification has it.
-    /// * `Random`: fresh bits for each id, without order within a millisecond.
-    #[must_use]
-    pub const fn new(method: Method) -> Self {
-        Self { method, last: None }
-    }
-
-    /// A rule that goes on after `last`.
-    #[must_use]
-    pub fn after(method: Method, last: Ulid) -> Self {
-        let raw = last.get();
-        let tick = crate::raw::low_u64(raw >> RANDOM_BITS);
-        Self { method, last: Some(Moment { tick, count: raw & mask(RANDOM_BITS) }) }
-    }
-}
-
-impl Rule for UlidRule {
-    type Scheme = UlidScheme;
-    const ID_BYTES: usize = 10;
-
-    fn renew(&mut self, _: &mut Draw<'_>) -> Result<(), Error> {
-        self.last = None;
-        Ok(())
-    }
-
-    fn next(&mut self, now: UnixNanos, draw: &mut Draw<'_>) -> Result<u128, Error> {
-        let tick = tick_at(NAME, BASE, now)?;
-        // Random bits are drawn only where a millisecond begins.
-        let begins = self.method == Method::Random || self.last.is_none_or(|last| tick > last.tick);
-        let start = Moment { tick, count: if begins { draw.bits(RANDOM_BITS)? } else { 0 } };
-        let last = if self.method == Method::Random { None } else { self.last };
-        let moment = match advance(last, start, 1, mask(RANDOM_BITS)) {
-            Step::Use(moment) => moment,
-            Step::WaitUntil(_) if self.method == Method::Strict => {
-                return Err(Error::Overflow { scheme: NAME });
-            }
-            Step::WaitUntil(tick) => Moment { tick, count: draw.bits(RANDOM_BITS)? },
-        };
-        let tick = fit_tick(NAME, BASE, moment.tick, 48)?;
-        self.last = Some(moment);
-        Ok(u128::from(tick) << RANDOM_BITS | moment.count)
-    }
-}
+pub type UlidRule = MonotonicRule<UlidScheme>;
 
 #[cfg(feature = "std")]
 static SHARED: Locked<UlidRule> = Locked::new(UlidRule::new(Method::Monotonic));
@@ -142,7 +84,9 @@ impl Mint for UlidScheme {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::entropy::Entropy;
+    use crate::entropy::{Draw, Entropy};
+    use crate::generators::rule::Rule;
+    use crate::time::UnixNanos;
 
     struct Ones;
     impl Entropy for Ones {

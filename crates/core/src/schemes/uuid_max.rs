@@ -3,6 +3,7 @@
 use crate::generators::constant;
 use crate::id::{Id, const_id};
 use crate::layout::{Field, Layout, Role};
+use crate::mapping::Mapping;
 use crate::scheme::{Coordination, Facts, Scheme, Sortable, StaticScheme};
 use crate::text::UUID_FORMS;
 
@@ -21,6 +22,7 @@ impl StaticScheme for UuidMaxScheme {
         summary: "the max UUID: all bits one",
         source: "RFC 9562 section 5.10",
         layout: Layout::new(128, &[Field::new("max", Role::Fixed(u128::MAX), 128)]),
+        mapping: Mapping::Identity,
         text: UUID_FORMS,
         vectors: &[("ffffffff-ffff-ffff-ffff-ffffffffffff", &[u128::MAX])],
         facts: Facts {
@@ -32,10 +34,8 @@ impl StaticScheme for UuidMaxScheme {
             surprise: Some(0),
         },
         methods: &[],
-        generator: Some(|settings| {
-            settings.without_worker("uuid-max")?;
-            Ok(constant(Self::SCHEME.layout.fixed()))
-        }),
+        settings: &[],
+        generator: Some(|_| Ok(constant(Self::SCHEME.layout.fixed()))),
     };
 }
 

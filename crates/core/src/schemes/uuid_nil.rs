@@ -3,6 +3,7 @@
 use crate::generators::constant;
 use crate::id::{Id, const_id};
 use crate::layout::{Field, Layout, Role};
+use crate::mapping::Mapping;
 use crate::scheme::{Coordination, Facts, Scheme, Sortable, StaticScheme};
 use crate::text::UUID_FORMS;
 
@@ -21,6 +22,7 @@ impl StaticScheme for UuidNilScheme {
         summary: "the nil UUID: all bits zero",
         source: "RFC 9562 section 5.9",
         layout: Layout::new(128, &[Field::new("nil", Role::Fixed(0), 128)]),
+        mapping: Mapping::Identity,
         text: UUID_FORMS,
         vectors: &[("00000000-0000-0000-0000-000000000000", &[0])],
         facts: Facts {
@@ -32,10 +34,8 @@ impl StaticScheme for UuidNilScheme {
             surprise: Some(0),
         },
         methods: &[],
-        generator: Some(|settings| {
-            settings.without_worker("uuid-nil")?;
-            Ok(constant(Self::SCHEME.layout.fixed()))
-        }),
+        settings: &[],
+        generator: Some(|_| Ok(constant(Self::SCHEME.layout.fixed()))),
     };
 }
 

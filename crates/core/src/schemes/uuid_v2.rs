@@ -2,6 +2,7 @@
 
 use crate::id::{Id, const_id};
 use crate::layout::{Field, Layout, Role, TimeBase};
+use crate::mapping::Mapping;
 use crate::scheme::{Coordination, Facts, Scheme, Sortable, StaticScheme};
 use crate::text::UUID_FORMS;
 
@@ -32,6 +33,7 @@ impl StaticScheme for UuidV2Scheme {
                 Field::new("node", Role::Worker, 48),
             ],
         ),
+        mapping: Mapping::Identity,
         text: UUID_FORMS,
         vectors: &[(
             "000004d2-92e8-21ed-8100-3fdb0085247e",
@@ -46,6 +48,7 @@ impl StaticScheme for UuidV2Scheme {
             surprise: Some(8),
         },
         methods: &[],
+        settings: &[],
         generator: None,
     };
 }

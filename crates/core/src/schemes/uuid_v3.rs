@@ -4,7 +4,8 @@ use crate::error::Error;
 use crate::generators::constant;
 use crate::id::{Id, const_id};
 use crate::layout::{Field, Layout, Role};
-use crate::scheme::{Coordination, Facts, Scheme, Sortable, StaticScheme};
+use crate::mapping::Mapping;
+use crate::scheme::{Coordination, Facts, Scheme, Setting, Sortable, StaticScheme};
 use crate::text::UUID_FORMS;
 
 /// A version 3 UUID, 128 bits.
@@ -31,6 +32,7 @@ impl StaticScheme for UuidV3Scheme {
                 Field::new("md5_low", Role::Hash, 62),
             ],
         ),
+        mapping: Mapping::Identity,
         text: UUID_FORMS,
         vectors: &[(
             "5df41881-3aed-3515-88a7-2f4a814cf09e",
@@ -45,8 +47,8 @@ impl StaticScheme for UuidV3Scheme {
             surprise: Some(3),
         },
         methods: &[],
+        settings: &[Setting::Name],
         generator: Some(|settings| {
-            settings.without_worker("uuid-v3")?;
             let Some((namespace, name)) = &settings.name else {
                 return Err(Error::NameMissing { scheme: "uuid-v3" });
             };

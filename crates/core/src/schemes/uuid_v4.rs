@@ -7,6 +7,7 @@ use crate::error::Error;
 use crate::generators::stateless::{self, Recipe};
 use crate::id::{Id, const_id};
 use crate::layout::{Field, Layout, Role};
+use crate::mapping::Mapping;
 #[cfg(feature = "std")]
 use crate::scheme::Mint;
 use crate::scheme::{Coordination, Facts, Scheme, Sortable, StaticScheme};
@@ -37,6 +38,7 @@ impl StaticScheme for UuidV4Scheme {
                 Field::new("random_c", Role::Random, 62),
             ],
         ),
+        mapping: Mapping::Identity,
         text: UUID_FORMS,
         vectors: &[(
             "919108f7-52d1-4320-9bac-f847db4148a8",
@@ -51,10 +53,8 @@ impl StaticScheme for UuidV4Scheme {
             surprise: Some(0),
         },
         methods: &[],
-        generator: Some(|settings| {
-            settings.without_worker("uuid-v4")?;
-            stateless::boxed::<Uuid4Recipe>(settings)
-        }),
+        settings: &[],
+        generator: Some(|settings| stateless::boxed::<Uuid4Recipe>(settings)),
     };
 }
 

@@ -4,7 +4,8 @@ use crate::error::Error;
 use crate::generators::constant;
 use crate::id::{Id, const_id};
 use crate::layout::{Field, Layout, Role};
-use crate::scheme::{Coordination, Facts, Scheme, Sortable, StaticScheme};
+use crate::mapping::Mapping;
+use crate::scheme::{Coordination, Facts, Scheme, Setting, Sortable, StaticScheme};
 use crate::text::UUID_FORMS;
 
 /// A version 5 UUID, 128 bits.
@@ -31,6 +32,7 @@ impl StaticScheme for UuidV5Scheme {
                 Field::new("sha1_low", Role::Hash, 62),
             ],
         ),
+        mapping: Mapping::Identity,
         text: UUID_FORMS,
         vectors: &[(
             "2ed6657d-e927-568b-95e1-2665a8aea6a2",
@@ -45,8 +47,8 @@ impl StaticScheme for UuidV5Scheme {
             surprise: Some(3),
         },
         methods: &[],
+        settings: &[Setting::Name],
         generator: Some(|settings| {
-            settings.without_worker("uuid-v5")?;
             let Some((namespace, name)) = &settings.name else {
                 return Err(Error::NameMissing { scheme: "uuid-v5" });
             };

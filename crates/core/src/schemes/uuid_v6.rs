@@ -8,6 +8,7 @@ use crate::generators::locked;
 use crate::generators::locked::Locked;
 use crate::id::{Id, const_id};
 use crate::layout::{Field, Layout, Role, TimeBase};
+use crate::mapping::Mapping;
 #[cfg(feature = "std")]
 use crate::scheme::Mint;
 use crate::scheme::{Coordination, Facts, Scheme, Sortable, StaticScheme};
@@ -39,6 +40,7 @@ impl StaticScheme for UuidV6Scheme {
                 Field::new("node", Role::Worker, 48),
             ],
         ),
+        mapping: Mapping::Identity,
         text: UUID_FORMS,
         vectors: &[(
             "1ec9414c-232a-6b00-b3c8-9f6bdeced846",
@@ -53,10 +55,8 @@ impl StaticScheme for UuidV6Scheme {
             surprise: Some(4),
         },
         methods: &[],
-        generator: Some(|settings| {
-            settings.without_worker("uuid-v6")?;
-            locked::boxed(GregorianRule::<Self>::NEW, settings)
-        }),
+        settings: &[],
+        generator: Some(|settings| locked::boxed(GregorianRule::<Self>::NEW, settings)),
     };
 }
 

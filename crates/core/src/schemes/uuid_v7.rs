@@ -8,6 +8,7 @@ use crate::generators::rule::{Rule, fit_tick, tick_at};
 use crate::generators::{Method, Moment, Step, advance, locked};
 use crate::id::{Id, const_id};
 use crate::layout::{Field, Layout, Role, TimeBase};
+use crate::mapping::Mapping;
 use crate::raw::mask;
 #[cfg(feature = "std")]
 use crate::scheme::Mint;
@@ -42,6 +43,7 @@ impl StaticScheme for UuidV7Scheme {
                 Field::new("rand_b", Role::Random, 62),
             ],
         ),
+        mapping: Mapping::Identity,
         text: UUID_FORMS,
         vectors: &[(
             "017f22e2-79b0-7cc3-98c4-dc0c0c07398f",
@@ -56,8 +58,8 @@ impl StaticScheme for UuidV7Scheme {
             surprise: Some(0),
         },
         methods: &[Method::Counter, Method::MonotonicRandom, Method::SubMillisecond],
+        settings: &[],
         generator: Some(|settings| {
-            settings.without_worker(NAME)?;
             let method = Self::SCHEME.method(settings.method)?.unwrap_or(Method::Counter);
             locked::boxed(Uuid7Rule::new(method), settings)
         }),
@@ -117,7 +119,8 @@ impl Rule for Uuid7Rule {
     }
 
     fn next(&mut self, now: UnixNanos, draw: &mut Draw<'_>) -> Result<u128, Error> {
-        let ms = tick_at(NAME, BASE, now)?;
+        // Checked before the fraction is put behind it: a clock beyond the field would push its upper bits out of the word.
+        let ms = fit_tick(NAME, BASE, tick_at(NAME, BASE, now)?, 48)?;
         let before = self.last;
         let (ms, rand_a, rand_b) = match self.method {
             Method::MonotonicRandom => {
@@ -218,5 +221,10 @@ mod tests {
         let error = rule.next_id(end, &mut Draw::new(&Ones, 16)).unwrap_err();
         assert_eq!(error, Error::TimeFieldEnded { scheme: "uuid-v7", ended: end });
         assert!(rule.next_id(UnixNanos(-1), &mut Draw::new(&Ones, 16)).is_err());
+        for method in UuidV7Scheme::SCHEME.methods {
+            let far = UnixNanos::from_millis(1 << 52);
+            let error = Uuid7Rule::new(*method).next_id(far, &mut Draw::new(&Ones, 16)).unwrap_err();
+            assert_eq!(error, Error::TimeFieldEnded { scheme: "uuid-v7", ended: end });
+        }
     }
 }

@@ -6,7 +6,8 @@ use crate::generators::constant;
 use crate::generators::stateless::{self, Recipe};
 use crate::id::{Id, const_id};
 use crate::layout::{Field, Layout, Role};
-use crate::scheme::{Coordination, Facts, Scheme, Sortable, StaticScheme};
+use crate::mapping::Mapping;
+use crate::scheme::{Coordination, Facts, Scheme, Setting, Sortable, StaticScheme};
 use crate::text::UUID_FORMS;
 use crate::time::UnixNanos;
 
@@ -34,6 +35,7 @@ impl StaticScheme for UuidV8Scheme {
                 Field::new("custom_c", Role::Custom, 62),
             ],
         ),
+        mapping: Mapping::Identity,
         text: UUID_FORMS,
         vectors: &[(
             "2489e9ad-2ee2-8e00-8ec9-32d5f69181c0",
@@ -48,12 +50,10 @@ impl StaticScheme for UuidV8Scheme {
             surprise: Some(4),
         },
         methods: &[],
-        generator: Some(|settings| {
-            settings.without_worker("uuid-v8")?;
-            match settings.data {
-                Some(data) => Ok(constant(UuidV8::from_custom(data).raw())),
-                None => stateless::boxed::<Uuid8Recipe>(settings),
-            }
+        settings: &[Setting::Data],
+        generator: Some(|settings| match settings.data {
+            Some(data) => Ok(constant(UuidV8::from_custom(data).raw())),
+            None => stateless::boxed::<Uuid8Recipe>(settings),
         }),
     };
 }

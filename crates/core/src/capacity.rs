@@ -1,0 +1,535 @@
+//! Capacity: how long ids last, how many there are, and how to split 64 bits for given machines, rate and years.
+
+use crate::error::Error;
+use crate::layout::{Layout, Role, TimeBase};
+use crate::mapping::Mapping;
+use crate::scheme::{Coordination, Scheme};
+use crate::schemes::snowflake::custom_split;
+use crate::time::UnixNanos;
+use alloc::vec::Vec;
+use core::fmt;
+use core::ops::RangeInclusive;
+
+/// What a layout can give.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Capacity {
+    /// The time field's span; `None` without one.
+    pub lifetime: Option<Lifetime>,
+    /// Who may mint at a time.
+    pub writers: Writers,
+    /// Ids that one writer can have with one tick; `None` where ids are random and only chance limits them.
+    pub ids_per_tick: Option<u128>,
+}
+
+/// Who may mint at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Writers {
+    /// One for each worker, from 0; so many workers there are.
+    Workers(u128),
+    /// One alone.
+    One,
+    /// Any number, without agreeing on anything.
+    Any,
+}
+
+impl Writers {
+    /// How many; `None` for any number.
+    #[must_use]
+    pub const fn count(self) -> Option<u128> {
+        match self {
+            Self::Workers(count) => Some(count),
+            Self::One => Some(1),
+            Self::Any => None,
+        }
+    }
+}
+
+/// How long a time field lasts.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Lifetime {
+    /// Epoch and tick.
+    pub base: TimeBase,
+    /// From the epoch to the end, in seconds.
+    pub secs: f64,
+    /// The first moment that doesn't fit; `None` where it is too far away for a number of nanoseconds.
+    pub ends: Option<UnixNanos>,
+    /// The first moment whose ids have 64 bits: negative numbers in a signed column, before the field itself ends.
+    pub turns_negative: Option<UnixNanos>,
+    /// The first moment whose ids have 54 bits: not exact in JavaScript and in JSON numbers read by it. `None` for ids that never
+    /// are numbers of that size, and for those that are from their epoch on.
+    pub passes_2_53: Option<UnixNanos>,
+}
+
+impl Lifetime {
+    /// When no id can be made any more that a signed 64-bit column takes: the end, or an earlier turn to negative numbers.
+    #[must_use]
+    pub fn usable_until(&self) -> Option<UnixNanos> {
+        self.turns_negative.or(self.ends)
+    }
+
+    fn of(layout: &Layout, is_in_place: bool) -> Option<Self> {
+        let base = layout.time_base()?;
+        let role = Role::Timestamp(base);
+        let bits = layout.value_bits(role);
+        // Numbers grow with time only where time stands on top.
+        let top = layout.find(role).filter(|slot| {
+            is_in_place && slot.shift + slot.bits == layout.used_bits() && layout.bits() <= 64
+        });
+        let first_above = |limit: u32| {
+            let slot = top.filter(|slot| slot.shift < limit && limit < slot.shift + slot.bits)?;
+            base.time_of(1 << (limit - slot.shift))
+        };
+        Some(Self {
+            base,
+            secs: 2f64.powi(bits.cast_signed()) * base.tick_nanos as f64 / 1e9,
+            ends: layout.ends_at(),
+            turns_negative: first_above(63),
+            passes_2_53: first_above(53),
+        })
+    }
+}
+
+impl Capacity {
+    /// Of a scheme.
+    #[must_use]
+    pub fn of(scheme: &Scheme) -> Self {
+        let layout = &scheme.layout;
+        let has = |role: Role| layout.fields().iter().any(|field| field.role.is_like(role));
+        let counted = values(layout, Role::Counter);
+        let (writers, ids_per_tick) = match scheme.facts.coordination {
+            Coordination::Worker => (Writers::Workers(values(layout, Role::Worker)), Some(counted)),
+            Coordination::OneWriter => (Writers::One, Some(counted)),
+            // A random worker and clock sequence tell processes apart; each uses a tick once.
+            Coordination::Nothing if has(Role::Worker) && !has(Role::Random) => (Writers::Any, Some(1)),
+            Coordination::Nothing if has(Role::Counter) => (Writers::Any, Some(counted)),
+            Coordination::Nothing | Coordination::SameInput => (Writers::Any, None),
+        };
+        let lifetime = Lifetime::of(layout, scheme.mapping == Mapping::Identity);
+        Self { lifetime, writers, ids_per_tick }
+    }
+
+    /// Of a split of 64 bits into timestamp, worker and sequence.
+    #[must_use]
+    pub fn of_split(layout: &Layout) -> Self {
+        Self {
+            lifetime: Lifetime::of(layout, true),
+            writers: Writers::Workers(values(layout, Role::Worker)),
+            ids_per_tick: Some(values(layout, Role::Counter)),
+        }
+    }
+
+    /// Ids a second of one writer; `None` where they aren't counted or there is no tick.
+    #[must_use]
+    pub fn ids_per_sec(&self) -> Option<f64> {
+        let tick_nanos = self.lifetime?.base.tick_nanos as f64;
+        Some(self.ids_per_tick? as f64 * 1e9 / tick_nanos)
+    }
+}
+
+/// How many values the fields of a role have; 2^128 counts as one less.
+fn values(layout: &Layout, role: Role) -> u128 {
+    1u128.checked_shl(layout.value_bits(role)).unwrap_or(u128::MAX)
+}
+
+/// The workers of region `index` when the workers from 0 are dealt to `regions` in blocks; the first blocks have one more
+/// where the division leaves a rest. `None` when there are fewer workers than regions, or no such region.
+#[must_use]
+pub fn region(workers: u128, regions: u64, index: u64) -> Option<RangeInclusive<u128>> {
+    let (count, i) = (u128::from(regions), u128::from(index));
+    if i >= count || workers < count {
+        return None;
+    }
+    let (each, rest) = (workers / count, workers % count);
+    let from = i * each + i.min(rest);
+    Some(from..=from + each - u128::from(i >= rest))
+}
+
+/// An integer column or counter.
+#[derive(Clone, Copy, Debug)]
+pub struct CounterType {
+    /// Its short name.
+    pub name: &'static str,
+    /// What databases call it.
+    pub aliases: &'static [&'static str],
+    /// The largest value.
+    pub max: u64,
+}
+
+/// The integers that databases count with.
+pub static COUNTERS: &[CounterType] = &[
+    CounterType { name: "int1", aliases: &["tinyint"], max: 127 },
+    CounterType { name: "uint1", aliases: &["tinyint unsigned"], max: 255 },
+    CounterType { name: "int2", aliases: &["smallint", "smallserial"], max: 32_767 },
+    CounterType { name: "uint2", aliases: &["smallint unsigned"], max: 65_535 },
+    CounterType { name: "int3", aliases: &["mediumint"], max: 8_388_607 },
+    CounterType { name: "uint3", aliases: &["mediumint unsigned"], max: 16_777_215 },
+    CounterType { name: "int4", aliases: &["int", "integer", "serial"], max: 2_147_483_647 },
+    CounterType { name: "uint4", aliases: &["int unsigned", "integer unsigned"], max: 4_294_967_295 },
+    CounterType { name: "javascript", aliases: &["js", "2^53-1"], max: 9_007_199_254_740_991 },
+    CounterType { name: "int8", aliases: &["bigint", "bigserial"], max: 9_223_372_036_854_775_807 },
+    CounterType { name: "uint8", aliases: &["bigint unsigned"], max: u64::MAX },
+];
+
+impl CounterType {
+    /// The counter of this name or alias, in any case.
+    #[must_use]
+    pub fn by_name(name: &str) -> Option<&'static Self> {
+        COUNTERS.iter().find(|counter| {
+            counter.name.eq_ignore_ascii_case(name)
+                || counter.aliases.iter().any(|alias| alias.eq_ignore_ascii_case(name))
+        })
+    }
+
+    /// How many values follow `current`, each `step` above the one before.
+    ///
+    /// # Errors
+    /// [`Error::Quantity`] when `current` is above the largest value, or `step` is 0.
+    pub fn left(&self, current: u64, step: u64) -> Result<u64, Error> {
+        let above = self.max.checked_sub(current);
+        let above = above.ok_or(Error::Quantity {
+            what: "the current value",
+            expected: "at most the counter's largest value",
+        })?;
+        above.checked_div(step).ok_or(Error::Quantity { what: "the step", expected: "1 or more" })
+    }
+}
+
+/// The moment so many seconds after another; `None` after the year 9999 or before -9999.
+#[must_use]
+pub fn after(now: UnixNanos, secs: f64) -> Option<UnixNanos> {
+    const TEN_THOUSAND_YEARS: f64 = 20_000.0 * 366.0 * 86_400.0;
+    if secs.is_nan() || secs.abs() > TEN_THOUSAND_YEARS {
+        return None;
+    }
+    #[expect(clippy::cast_possible_truncation, reason = "less than 10^21 ns, which i128 holds")]
+    let then = now.plus((secs * 1e9) as i128);
+    then.rfc3339(0).is_some().then_some(then)
+}
+
+/// What a split of bits is to hold.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Needs {
+    /// Machines that mint at a time.
+    pub machines: u64,
+    /// Ids a second of all machines together, shared evenly.
+    pub ids_per_sec: f64,
+    /// Tick 0.
+    pub epoch: UnixNanos,
+    /// How long the time field must last at least.
+    pub until: UnixNanos,
+    /// Bits in all: 63 for a signed 64-bit column, 53 for JavaScript.
+    pub bits: u32,
+}
+
+/// A split of bits that holds what is needed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Split {
+    /// Bits of the timestamp.
+    pub timestamp: u32,
+    /// Bits of the worker.
+    pub worker: u32,
+    /// Bits of the sequence.
+    pub sequence: u32,
+    /// Epoch and tick.
+    pub base: TimeBase,
+    /// Where the bits went that weren't needed.
+    pub spare: Spare,
+}
+
+impl fmt::Display for Split {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&alloc::format!("{}/{}/{}", self.timestamp, self.worker, self.sequence))
+    }
+}
+
+impl Split {
+    /// Its bits.
+    #[must_use]
+    pub const fn bits(&self) -> u32 {
+        self.timestamp + self.worker + self.sequence
+    }
+
+    /// The layout of 64 bits.
+    ///
+    /// # Errors
+    /// [`Error::Layout`] when a width is 0 or the sum is above 64.
+    pub fn layout(&self) -> Result<Layout, Error> {
+        custom_split(&alloc::format!("{self}"), self.base)
+    }
+}
+
+/// Where the bits of a split go that aren't needed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Spare {
+    /// To all three: a sequence for one machine with the whole rate, four times the machines, twice the time, then evenly.
+    Shared,
+    /// To the timestamp.
+    Years,
+    /// To the worker.
+    Machines,
+    /// To the sequence.
+    Rate,
+}
+
+impl Spare {
+    /// The word for it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Shared => "shared",
+            Self::Years => "years",
+            Self::Machines => "machines",
+            Self::Rate => "rate",
+        }
+    }
+}
+
+/// The ticks that are suggested, in nanoseconds.
+pub const TICKS: [u64; 3] = [1_000_000, 10_000_000, 1_000_000_000];
+
+/// Splits that hold what is needed, the one to take first; none when the bits are too few, and [`least`] says how many would do.
+///
+/// # Errors
+/// [`Error::Quantity`] for needs that mean nothing.
+pub fn suggest(needs: &Needs) -> Result<Vec<Split>, Error> {
+    if !(3..=64).contains(&needs.bits) {
+        return Err(Error::Quantity { what: "the number of bits", expected: "3 to 64" });
+    }
+    let mut splits: Vec<Split> = Vec::new();
+    for (spare, tick_nanos) in [
+        (Spare::Shared, TICKS[0]),
+        (Spare::Years, TICKS[0]),
+        (Spare::Machines, TICKS[0]),
+        (Spare::Rate, TICKS[0]),
+        (Spare::Shared, TICKS[1]),
+        (Spare::Shared, TICKS[2]),
+    ] {
+        let least = least(needs, tick_nanos)?;
+        let Some(left) = needs.bits.checked_sub(least.bits()) else { continue };
+        let split = widened(least, spare, left, needs);
+        if splits.iter().all(|known| Split { spare, ..*known } != split) {
+            splits.push(split);
+        }
+    }
+    Ok(splits)
+}
+
+/// The narrowest split with this tick that holds what is needed, whatever its sum.
+///
+/// # Errors
+/// [`Error::Quantity`] for needs that mean nothing.
+pub fn least(needs: &Needs, tick_nanos: u64) -> Result<Split, Error> {
+    if needs.machines == 0 {
+        return Err(Error::Quantity { what: "the number of machines", expected: "1 or more" });
+    }
+    if !(needs.ids_per_sec.is_finite() && needs.ids_per_sec > 0.0) {
+        return Err(Error::Quantity { what: "the rate", expected: "a finite number above 0" });
+    }
+    let span = needs.until.0.checked_sub(needs.epoch.0).and_then(|span| u128::try_from(span).ok());
+    let Some(span) = span.filter(|span| *span > 0 && tick_nanos > 0) else {
+        return Err(Error::Quantity { what: "the end", expected: "a time after the epoch" });
+    };
+    let tick_secs = tick_nanos as f64 / 1e9;
+    let ids_per_tick = needs.ids_per_sec / needs.machines as f64 * tick_secs;
+    Ok(Split {
+        timestamp: bits_for(span.div_ceil(u128::from(tick_nanos))),
+        worker: bits_for(u128::from(needs.machines)),
+        sequence: bits_for_rate(ids_per_tick),
+        base: TimeBase { epoch: needs.epoch, tick_nanos },
+        spare: Spare::Shared,
+    })
+}
+
+/// `split` with `left` bits more.
+fn widened(split: Split, spare: Spare, mut left: u32, needs: &Needs) -> Split {
+    let mut split = Split { spare, ..split };
+    match spare {
+        Spare::Years => split.timestamp += left,
+        Spare::Machines => split.worker += left,
+        Spare::Rate => split.sequence += left,
+        Spare::Shared => {
+            let tick_secs = split.base.tick_nanos as f64 / 1e9;
+            let whole_rate = bits_for_rate(needs.ids_per_sec * tick_secs).max(split.sequence);
+            let mut give = |bits: &mut u32, wanted: u32| {
+                let given = wanted.min(left);
+                *bits += given;
+                left -= given;
+            };
+            let missing = whole_rate - split.sequence;
+            give(&mut split.sequence, missing);
+            give(&mut split.worker, 2);
+            give(&mut split.timestamp, 1);
+            let half = left.div_ceil(2);
+            split.sequence += half;
+            split.worker += left - half;
+        }
+    }
+    split
+}
+
+/// Bits that tell `count` values apart, at least 1.
+fn bits_for(count: u128) -> u32 {
+    (u128::BITS - count.saturating_sub(1).leading_zeros()).max(1)
+}
+
+/// Bits of a sequence for so many ids a tick, at least 1; more than any id has when they are too many to count.
+fn bits_for_rate(ids_per_tick: f64) -> u32 {
+    (0..1024u32).find(|bits| 2f64.powi(bits.cast_signed()) >= ids_per_tick).unwrap_or(1024).max(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::string::ToString;
+
+    const YEAR: f64 = 365.25 * 86_400.0;
+
+    fn of(name: &str) -> Capacity {
+        Capacity::of(Scheme::by_name(name).unwrap())
+    }
+
+    fn date(time: Option<UnixNanos>) -> String {
+        time.unwrap().to_string()[..10].to_owned()
+    }
+
+    #[test]
+    fn lifetimes_and_rates_of_schemes() {
+        let twitter = of("snowflake-twitter");
+        assert_eq!(twitter.writers, Writers::Workers(1024));
+        assert_eq!(twitter.ids_per_sec(), Some(4_096_000.0));
+        let life = twitter.lifetime.unwrap();
+        assert_eq!((date(life.ends), date(life.passes_2_53)), ("2080-07-10".into(), "2010-11-28".into()));
+        assert_eq!(life.turns_negative, None);
+        assert!((life.secs / YEAR - 69.68).abs() < 0.01);
+        let sony = of("sonyflake-v1");
+        assert_eq!((sony.writers, sony.ids_per_sec()), (Writers::Workers(65_536), Some(25_600.0)));
+        assert_eq!(date(sony.lifetime.unwrap().ends), "2188-11-16");
+        assert_eq!(of("objectid").ids_per_sec(), Some(16_777_216.0));
+        assert_eq!(of("uuid-v1").ids_per_sec(), Some(1e7));
+        assert_eq!(of("snowflake-mastodon").writers, Writers::One);
+        let v4 = of("uuid-v4");
+        assert_eq!((v4.lifetime, v4.writers, v4.ids_per_tick), (None, Writers::Any, None));
+    }
+
+    #[test]
+    fn an_unsigned_time_field_turns_negative_before_it_ends() {
+        let discord = of("snowflake-discord").lifetime.unwrap();
+        assert_eq!(date(discord.turns_negative), "2084-09-06");
+        assert_eq!(
+            (date(discord.usable_until()), date(discord.ends)),
+            ("2084-09-06".into(), "2154-05-15".into())
+        );
+        assert_eq!(date(of("snowflake-instagram").lifetime.unwrap().usable_until()), "2046-06-27");
+        // Version 7 has its time on top as well, and isn't a number.
+        assert_eq!(of("uuid-v7").lifetime.unwrap().turns_negative, None);
+    }
+
+    #[test]
+    fn every_scheme_has_a_capacity() {
+        for scheme in crate::SCHEMES {
+            let capacity = Capacity::of(scheme);
+            assert_eq!(capacity.lifetime.is_some(), scheme.layout.time_base().is_some(), "{}", scheme.name);
+            if let (Some(max), Writers::Workers(count)) = (scheme.max_worker(), capacity.writers) {
+                assert_eq!(count, u128::from(max) + 1, "{}", scheme.name);
+            }
+            assert!(capacity.ids_per_sec().is_none_or(|rate| rate.is_finite() && rate > 0.0));
+        }
+    }
+
+    #[test]
+    fn the_split_that_ended_in_production() {
+        // uid-generator: 28 bits of seconds since 2016-05-20 in China.
+        let base = TimeBase::seconds_since(1_463_673_600);
+        let capacity = Capacity::of_split(&custom_split("28/22/13", base).unwrap());
+        assert_eq!(date(capacity.lifetime.unwrap().usable_until()), "2024-11-20");
+        assert_eq!((capacity.writers, capacity.ids_per_sec()), (Writers::Workers(4_194_304), Some(8192.0)));
+    }
+
+    #[test]
+    fn regions_are_blocks_of_workers_without_gap_or_overlap() {
+        let blocks = |workers, regions| (0..regions).map(move |i| region(workers, regions, i).unwrap());
+        assert_eq!(
+            blocks(1024, 4).map(RangeInclusive::into_inner).collect::<Vec<_>>(),
+            [(0, 255), (256, 511), (512, 767), (768, 1023)]
+        );
+        for (workers, regions) in [(1024, 3), (7, 7), (10, 4), (u128::MAX, 5)] {
+            let mut next = 0;
+            for block in blocks(workers, regions) {
+                assert_eq!(*block.start(), next);
+                assert!(block.end() >= block.start());
+                next = block.end() + 1;
+            }
+            assert_eq!(next, workers);
+        }
+        assert_eq!((region(3, 4, 0), region(3, 0, 0), region(8, 4, 4)), (None, None, None));
+    }
+
+    #[test]
+    fn a_32_bit_counter_at_100_a_second_lasts_eight_months() {
+        let int4 = CounterType::by_name("INTEGER").unwrap();
+        let secs = int4.left(0, 1).unwrap() as f64 / 100.0;
+        assert!((8.0..8.3).contains(&(secs / (YEAR / 12.0))), "{secs}");
+        let start = UnixNanos::from_secs(1_735_689_600);
+        assert_eq!(date(after(start, secs)), "2025-09-06");
+        assert_eq!(int4.left(2_147_483_640, 2), Ok(3));
+        assert!(int4.left(2_147_483_648, 1).is_err() && int4.left(0, 0).is_err());
+        for secs in [1e12, f64::INFINITY, f64::NAN, f64::MAX] {
+            assert_eq!(after(start, secs), None);
+        }
+    }
+
+    #[test]
+    fn names_of_counters_are_unique() {
+        let mut seen = alloc::collections::BTreeSet::new();
+        for counter in COUNTERS {
+            for name in counter.aliases.iter().chain([&counter.name]) {
+                assert!(seen.insert(*name), "{name} stands twice");
+            }
+        }
+        assert!(COUNTERS.is_sorted_by_key(|counter| counter.max));
+    }
+
+    fn needs() -> Needs {
+        let years = |n: f64| after(UnixNanos::from_secs(1_735_689_600), n * YEAR).unwrap();
+        Needs { machines: 200, ids_per_sec: 50_000.0, epoch: years(0.0), until: years(30.0), bits: 63 }
+    }
+
+    #[test]
+    fn suggested_splits_hold_what_is_needed_and_use_all_bits() {
+        let needs = needs();
+        assert_eq!(least(&needs, 1_000_000).unwrap().to_string(), "40/8/1");
+        let splits = suggest(&needs).unwrap();
+        assert_eq!(splits[0].to_string(), "41/13/9");
+        for bits in [49, 50, 53, 60, 63, 64] {
+            let splits = suggest(&Needs { bits, ..needs }).unwrap();
+            assert!(!splits.is_empty());
+            for split in splits {
+                assert_eq!(split.bits(), bits);
+                let capacity = Capacity::of_split(&split.layout().unwrap());
+                assert!(capacity.lifetime.unwrap().ends.unwrap() >= needs.until, "{split}");
+                assert!(capacity.writers.count().unwrap() >= 200, "{split}");
+                assert!(capacity.ids_per_sec().unwrap() >= 250.0, "{split}");
+            }
+        }
+    }
+
+    #[test]
+    fn needs_that_nothing_holds() {
+        let needs = needs();
+        assert_eq!(suggest(&Needs { bits: 20, ..needs }), Ok(Vec::new()));
+        for wrong in [
+            Needs { machines: 0, ..needs },
+            Needs { ids_per_sec: f64::NAN, ..needs },
+            Needs { ids_per_sec: 0.0, ..needs },
+            Needs { until: needs.epoch, ..needs },
+            Needs { epoch: UnixNanos(i128::MIN), until: UnixNanos(i128::MAX), ..needs },
+            Needs { bits: 0, ..needs },
+            Needs { bits: 65, ..needs },
+        ] {
+            assert!(matches!(suggest(&wrong), Err(Error::Quantity { .. })), "{wrong:?}");
+        }
+        let far = Needs { machines: u64::MAX, ids_per_sec: f64::MAX, until: UnixNanos(i128::MAX), ..needs };
+        assert_eq!(suggest(&far), Ok(Vec::new()));
+        assert!(least(&far, 1_000_000).unwrap().bits() > 1000);
+    }
+}

@@ -1,0 +1,639 @@
+//! Choosing: which scheme fits, and where its ids are placed, as two charts that are walked from answers to a leaf.
+//!
+//! The charts are data ([`SCHEME_CHART`], [`PLACEMENT_CHART`]): each node asks one question, each answer leads to one node. What
+//! gives way when nothing fits everything is computed from what a leaf offers, not written down beside it.
+
+mod charts;
+mod databases;
+mod leaves;
+mod placement;
+
+use crate::scheme::Scheme;
+use alloc::vec::Vec;
+pub use charts::SCHEME_CHART;
+pub use databases::{DATABASES, Database, Native};
+pub use leaves::SCHEME_LEAVES;
+pub use placement::{PLACEMENT_CHART, PLACEMENT_LEAVES};
+
+/// An enum of the answers to one question, the least demanding order given by the question's comment.
+macro_rules! answers {
+    ($(#[$doc:meta])* $name:ident { $($(#[doc = $text:literal])+ $variant:ident = $word:literal,)+ }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum $name {
+            $($(#[doc = $text])+ $variant,)+
+        }
+
+        impl $name {
+            /// All answers.
+            pub const ALL: &'static [Self] = &[$(Self::$variant,)+];
+            const CHOICES: &'static [Choice] = &[$(Choice { word: $word, text: concat!($($text),+).trim_ascii() },)+];
+
+            /// The word for it in flags and JSON.
+            #[must_use]
+            pub const fn word(self) -> &'static str {
+                Self::CHOICES[self as usize].word
+            }
+        }
+    };
+}
+
+answers! {
+    /// Where no two ids may be equal, from narrow to wide.
+    Scope {
+        /// within one table
+        Table = "table",
+        /// across all tables, databases and services of one's own
+        System = "system",
+        /// also among ids that others make: mergers, imports, offline devices
+        World = "world",
+    }
+}
+answers! {
+    /// What order of making ids must show, from none to all.
+    Sortable {
+        /// order doesn't matter
+        No = "no",
+        /// later ids sort after earlier ones, to the tick between writers
+        Roughly = "roughly",
+        /// every id is above all that were made before it, whoever made them
+        Strictly = "strictly",
+    }
+}
+answers! {
+    /// How wide an id may be, from narrow to wide.
+    Size {
+        /// 53 bits: a number in JavaScript and JSON
+        Js = "53",
+        /// 64 bits: a bigint column
+        Bigint = "64",
+        /// 128 bits: a uuid column
+        Uuid = "128",
+    }
+}
+answers! {
+    /// What minting may ask of others, from nothing to most.
+    Coordination {
+        /// nothing, ever
+        Nothing = "nothing",
+        /// a worker of one's own, agreed on at start
+        Worker = "worker",
+        /// a round trip to a store, for each id or for a block of them
+        RoundTrip = "round-trip",
+    }
+}
+answers! {
+    /// What an id may tell strangers, from nothing to most.
+    Leaks {
+        /// neither when it was made nor how many there are
+        Nothing = "nothing",
+        /// when it was made, but not how many there are
+        Time = "time",
+        /// when it was made and how many there are
+        Everything = "everything",
+    }
+}
+answers! {
+    /// Ids a second at the busiest, all writers together.
+    PeakRate {
+        /// up to 1,000 a second
+        Modest = "modest",
+        /// up to 1,000,000 a second
+        High = "high",
+        /// more than that
+        Extreme = "extreme",
+    }
+}
+answers! {
+    /// Who makes the id.
+    Creator {
+        /// the database, when the row is inserted
+        Database = "database",
+        /// a service of one's own, before the row is inserted
+        Service = "service",
+        /// a browser, an app or a device, perhaps offline
+        Client = "client",
+    }
+}
+answers! {
+    /// How the store keeps rows.
+    Store {
+        /// in one B-tree: PostgreSQL, MySQL, SQL Server, MongoDB without shards
+        BTree = "b-tree",
+        /// in ranges of keys on several nodes: CockroachDB, Spanner
+        Range = "range",
+        /// by a hash of the partition key: DynamoDB, hashed shards
+        Hash = "hash",
+    }
+}
+
+impl PeakRate {
+    /// The answer for so many ids a second.
+    #[must_use]
+    pub const fn of(ids_per_sec: f64) -> Self {
+        if ids_per_sec <= 1e3 {
+            Self::Modest
+        } else if ids_per_sec <= 1e6 {
+            Self::High
+        } else {
+            Self::Extreme
+        }
+    }
+}
+
+/// A question, with its answers in words.
+#[derive(Clone, Copy, Debug)]
+pub struct Question {
+    /// Its name in flags, JSON and charts.
+    pub name: &'static str,
+    /// The question.
+    pub text: &'static str,
+    /// What may be answered.
+    pub choices: &'static [Choice],
+}
+
+/// A possible answer.
+#[derive(Clone, Copy, Debug)]
+pub struct Choice {
+    /// The word for it.
+    pub word: &'static str,
+    /// What it means.
+    pub text: &'static str,
+}
+
+/// The seven questions about ids, then the one about the store.
+pub static QUESTIONS: [Question; 8] = [
+    Question { name: "scope", text: "Where must ids be unique?", choices: Scope::CHOICES },
+    Question { name: "sortable", text: "Must ids sort by when they were made?", choices: Sortable::CHOICES },
+    Question { name: "size", text: "How wide may an id be?", choices: Size::CHOICES },
+    Question {
+        name: "coordination",
+        text: "What may making an id ask of others?",
+        choices: Coordination::CHOICES,
+    },
+    Question { name: "leaks", text: "What may an id tell strangers?", choices: Leaks::CHOICES },
+    Question { name: "peak-rate", text: "How many ids are made at the busiest?", choices: PeakRate::CHOICES },
+    Question { name: "creator", text: "Who makes an id?", choices: Creator::CHOICES },
+    Question { name: "store", text: "How does the store keep rows?", choices: Store::CHOICES },
+];
+
+/// An answer to each question.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Answers {
+    /// Where ids must be unique.
+    pub scope: Scope,
+    /// What order they must show.
+    pub sortable: Sortable,
+    /// How wide they may be.
+    pub size: Size,
+    /// What making one may ask of others.
+    pub coordination: Coordination,
+    /// What one may tell strangers.
+    pub leaks: Leaks,
+    /// How many are made at the busiest.
+    pub peak_rate: PeakRate,
+    /// Who makes them.
+    pub creator: Creator,
+    /// How the store keeps rows.
+    pub store: Store,
+}
+
+impl Answers {
+    /// From the number of the answer to each of [`QUESTIONS`], counted from 0; `None` when there is no such answer.
+    #[must_use]
+    pub fn from_picks(picks: [usize; 8]) -> Option<Self> {
+        let [scope, sortable, size, coordination, leaks, peak_rate, creator, store] = picks;
+        Some(Self {
+            scope: *Scope::ALL.get(scope)?,
+            sortable: *Sortable::ALL.get(sortable)?,
+            size: *Size::ALL.get(size)?,
+            coordination: *Coordination::ALL.get(coordination)?,
+            leaks: *Leaks::ALL.get(leaks)?,
+            peak_rate: *PeakRate::ALL.get(peak_rate)?,
+            creator: *Creator::ALL.get(creator)?,
+            store: *Store::ALL.get(store)?,
+        })
+    }
+
+    /// The words of the answers, in the order of [`QUESTIONS`].
+    #[must_use]
+    pub const fn words(&self) -> [&'static str; 8] {
+        [
+            self.scope.word(),
+            self.sortable.word(),
+            self.size.word(),
+            self.coordination.word(),
+            self.leaks.word(),
+            self.peak_rate.word(),
+            self.creator.word(),
+            self.store.word(),
+        ]
+    }
+
+    fn word(&self, question: &str) -> Option<&'static str> {
+        let at = QUESTIONS.iter().position(|known| known.name == question)?;
+        Some(self.words()[at])
+    }
+}
+
+/// A chart: a question with a node for each answer, or a leaf.
+#[derive(Debug)]
+pub enum Node<L: 'static> {
+    /// Asks, and leads on.
+    Ask {
+        /// The name of the question; `key` asks how the chosen scheme's keys fall.
+        question: &'static str,
+        /// Words of answers, and where they lead.
+        to: &'static [(&'static [&'static str], &'static Self)],
+    },
+    /// An end.
+    Leaf(&'static L),
+}
+
+/// How the keys of a scheme fall in key order as they are made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeyOrder {
+    /// Each near above the last, by time.
+    Grows,
+    /// Each next to the last, by a counter.
+    Counts,
+    /// Anywhere.
+    Random,
+}
+
+impl KeyOrder {
+    /// The word for it in charts.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Grows => "grows",
+            Self::Counts => "counts",
+            Self::Random => "random",
+        }
+    }
+}
+
+/// What a scheme gives, in the terms of the questions.
+#[derive(Clone, Copy, Debug)]
+pub struct Offers {
+    /// The widest scope in which its ids are unique.
+    pub scope: Scope,
+    /// The most order that they show.
+    pub sortable: Sortable,
+    /// How wide they are.
+    pub size: Size,
+    /// What making one asks of others.
+    pub coordination: Coordination,
+    /// What one tells strangers.
+    pub leaks: Leaks,
+    /// The highest rate.
+    pub peak_rate: PeakRate,
+    /// Who can make them.
+    pub creators: &'static [Creator],
+}
+
+/// An end of the chart of schemes.
+#[derive(Debug)]
+pub struct SchemeLeaf {
+    /// Its name.
+    pub name: &'static str,
+    /// A scheme of [`crate::SCHEMES`], or one of [`FORMS`].
+    pub scheme: &'static str,
+    /// The facade that strangers see instead, a name of [`FORMS`].
+    pub facade: Option<&'static str>,
+    /// What it gives.
+    pub offers: Offers,
+    /// How its keys fall.
+    pub key: KeyOrder,
+    /// Why.
+    pub why: &'static str,
+    /// What to watch.
+    pub watch: &'static [&'static str],
+    /// The command to run next.
+    pub next: &'static str,
+}
+
+/// An end of the chart of placements.
+#[derive(Debug)]
+pub struct PlacementLeaf {
+    /// Its name.
+    pub name: &'static str,
+    /// One of [`FORMS`].
+    pub form: &'static str,
+    /// Why.
+    pub why: &'static str,
+    /// What to watch.
+    pub watch: &'static [&'static str],
+}
+
+/// A way to make, show or place ids that isn't a scheme of its own.
+#[derive(Clone, Copy, Debug)]
+pub struct Form {
+    /// Its name.
+    pub name: &'static str,
+    /// What it is.
+    pub text: &'static str,
+}
+
+/// Ways to make, show and place ids that leaves name besides schemes.
+pub const FORMS: &[Form] = &[
+    Form { name: "bigint-identity", text: "a bigint that the database counts up, row by row" },
+    Form {
+        name: "stepped-identity",
+        text: "a bigint that each database counts up in steps of k, from an offset of its own",
+    },
+    Form { name: "ticket-counter", text: "one counter in one store, a round trip an id" },
+    Form {
+        name: "block-counter",
+        text: "one counter in one store, handed out in blocks that last for minutes",
+    },
+    Form { name: "snowflake-53", text: "a split of 53 bits such as 41/4/8: timestamp, worker, sequence" },
+    Form { name: "permute", text: "a keyed permutation: another number of the same width for each id" },
+    Form { name: "uuid47", text: "a version 7 UUID shown as a version 4, its time hidden by a key" },
+    Form { name: "plain-key", text: "the id is the primary key" },
+    Form {
+        name: "surrogate-key",
+        text: "a bigint counter is the primary key; the id is a unique column beside it",
+    },
+    Form { name: "hash-prefixed", text: "some bits of a hash of the id stand before it in the key" },
+    Form { name: "bit-reversed", text: "the counter's bits stand in reverse order in the key" },
+    Form { name: "partition-key", text: "the id is the partition key" },
+    Form { name: "owner-and-id", text: "what owns the row is the partition key, the id is the sort key" },
+];
+
+/// What a name of a leaf is: the summary of a scheme, or the text of a form.
+#[must_use]
+pub fn describe(name: &str) -> Option<&'static str> {
+    let form = || FORMS.iter().find(|form| form.name == name).map(|form| form.text);
+    Scheme::by_name(name).map(|scheme| scheme.summary).or_else(form)
+}
+
+/// Something asked for that the chosen scheme doesn't give.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shortfall {
+    /// The question's name.
+    pub question: &'static str,
+    /// What was asked for.
+    pub asked: &'static str,
+    /// What there is instead.
+    pub given: &'static str,
+}
+
+/// A question and its answer, on the way to a leaf.
+pub type Turn = (&'static str, &'static str);
+
+/// What the charts lead to.
+#[derive(Clone, Debug)]
+pub struct Choosing {
+    /// The scheme.
+    pub scheme: &'static SchemeLeaf,
+    /// The answers that led to it, in order.
+    pub scheme_path: Vec<Turn>,
+    /// What gives way: nothing, where everything asked for is given.
+    pub shortfalls: Vec<Shortfall>,
+    /// The placement.
+    pub placement: &'static PlacementLeaf,
+    /// The answers that led to it, in order.
+    pub placement_path: Vec<Turn>,
+}
+
+/// The scheme and the placement for these answers.
+#[must_use]
+pub fn choose(answers: &Answers) -> Choosing {
+    let (scheme, scheme_path) = walk(&SCHEME_CHART, |question| answers.word(question));
+    let (placement, placement_path) = walk(&PLACEMENT_CHART, |question| match question {
+        "key" => Some(scheme.key.word()),
+        _ => answers.word(question),
+    });
+    Choosing { scheme, scheme_path, shortfalls: scheme.offers.shortfalls(answers), placement, placement_path }
+}
+
+/// The leaf that a chart leads to, and the way.
+fn walk<L>(
+    chart: &'static Node<L>,
+    answer: impl Fn(&str) -> Option<&'static str>,
+) -> (&'static L, Vec<Turn>) {
+    let (mut node, mut path) = (chart, Vec::new());
+    loop {
+        match node {
+            Node::Leaf(leaf) => return (leaf, path),
+            Node::Ask { question, to } => {
+                let word = answer(question);
+                let branch = word.and_then(|word| {
+                    to.iter().find(|(words, _)| words.contains(&word)).map(|(_, next)| (word, *next))
+                });
+                let (word, next) = branch.expect("the charts' tests walk every combination of answers");
+                path.push((*question, word));
+                node = next;
+            }
+        }
+    }
+}
+
+impl Offers {
+    /// What of the answers isn't given.
+    #[must_use]
+    pub fn shortfalls(&self, asked: &Answers) -> Vec<Shortfall> {
+        let short = [
+            (self.scope < asked.scope, "scope", asked.scope.word(), self.scope.word()),
+            (self.sortable < asked.sortable, "sortable", asked.sortable.word(), self.sortable.word()),
+            (self.size > asked.size, "size", asked.size.word(), self.size.word()),
+            (
+                self.coordination > asked.coordination,
+                "coordination",
+                asked.coordination.word(),
+                self.coordination.word(),
+            ),
+            (self.leaks > asked.leaks, "leaks", asked.leaks.word(), self.leaks.word()),
+            (self.peak_rate < asked.peak_rate, "peak-rate", asked.peak_rate.word(), self.peak_rate.word()),
+            (
+                !self.creators.contains(&asked.creator),
+                "creator",
+                asked.creator.word(),
+                self.creators.first().map_or("", |creator| creator.word()),
+            ),
+        ];
+        let missed = short.into_iter().filter(|(is_short, ..)| *is_short);
+        missed.map(|(_, question, asked, given)| Shortfall { question, asked, given }).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::collections::BTreeSet;
+
+    fn all_answers() -> impl Iterator<Item = Answers> {
+        let choices = QUESTIONS.map(|question| question.choices.len());
+        let count: usize = choices.iter().product();
+        (0..count).map(move |number| {
+            let mut rest = number;
+            let picks = choices.map(|choices| {
+                let pick = rest % choices;
+                rest /= choices;
+                pick
+            });
+            Answers::from_picks(picks).unwrap()
+        })
+    }
+
+    #[test]
+    fn every_combination_of_answers_leads_to_one_leaf_and_every_leaf_is_reached() {
+        let (mut schemes, mut placements, mut count) = (BTreeSet::new(), BTreeSet::new(), 0);
+        for answers in all_answers() {
+            let choosing = choose(&answers);
+            schemes.insert(choosing.scheme.name);
+            placements.insert(choosing.placement.name);
+            count += 1;
+        }
+        assert_eq!(count, 6561);
+        assert_eq!(schemes, SCHEME_LEAVES.iter().map(|leaf| leaf.name).collect());
+        assert_eq!(placements, PLACEMENT_LEAVES.iter().map(|leaf| leaf.name).collect());
+    }
+
+    /// Each node asks a question once on its way, and its branches share out the answers.
+    fn check<L>(node: &Node<L>, asked: &mut Vec<&'static str>) {
+        let Node::Ask { question, to } = node else { return };
+        assert!(!asked.contains(question), "{question} is asked twice: {asked:?}");
+        let known: Vec<&str> = match QUESTIONS.iter().find(|known| known.name == *question) {
+            Some(known) => known.choices.iter().map(|choice| choice.word).collect(),
+            None => [KeyOrder::Grows, KeyOrder::Counts, KeyOrder::Random].map(KeyOrder::word).to_vec(),
+        };
+        let mut words: Vec<&str> = to.iter().flat_map(|(words, _)| words.iter().copied()).collect();
+        assert_eq!(words.len(), known.len(), "{question}: {words:?}");
+        words.sort_unstable();
+        let mut sorted = known.clone();
+        sorted.sort_unstable();
+        assert_eq!(words, sorted, "{question}");
+        asked.push(*question);
+        for (_, next) in *to {
+            check(next, asked);
+        }
+        asked.pop();
+    }
+
+    #[test]
+    fn the_branches_of_a_question_share_out_its_answers() {
+        check(&SCHEME_CHART, &mut Vec::new());
+        check(&PLACEMENT_CHART, &mut Vec::new());
+    }
+
+    #[test]
+    fn nothing_gives_way_where_some_scheme_gives_everything() {
+        for answers in all_answers() {
+            let choosing = choose(&answers);
+            let better = SCHEME_LEAVES.iter().find(|leaf| leaf.offers.shortfalls(&answers).is_empty());
+            if let Some(better) = better {
+                let found = (choosing.scheme.name, &choosing.shortfalls);
+                assert!(choosing.shortfalls.is_empty(), "{answers:?}: {found:?} instead of {}", better.name);
+            }
+        }
+    }
+
+    #[test]
+    fn uniqueness_and_what_strangers_learn_never_give_way() {
+        for answers in all_answers() {
+            let choosing = choose(&answers);
+            for short in &choosing.shortfalls {
+                let is_kept = matches!(short.question, "scope" | "leaks" | "creator" | "coordination");
+                assert!(!is_kept, "{answers:?}: {short:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn names_are_schemes_or_forms_and_unique() {
+        for leaf in SCHEME_LEAVES {
+            for name in [Some(leaf.scheme), leaf.facade].into_iter().flatten() {
+                assert!(describe(name).is_some(), "{name}");
+            }
+            assert!(leaf.next.starts_with("mintage ") && !leaf.why.is_empty() && !leaf.watch.is_empty());
+            assert_eq!(leaf.name.contains("behind"), leaf.facade.is_some(), "{}", leaf.name);
+        }
+        for leaf in PLACEMENT_LEAVES {
+            assert!(describe(leaf.form).is_some(), "{}", leaf.form);
+            assert!(!leaf.why.is_empty());
+        }
+        let names: BTreeSet<&str> = SCHEME_LEAVES.iter().map(|leaf| leaf.name).collect();
+        assert_eq!(names.len(), SCHEME_LEAVES.len());
+        let forms: BTreeSet<&str> = FORMS.iter().map(|form| form.name).collect();
+        assert_eq!(forms.len(), FORMS.len());
+    }
+
+    #[test]
+    fn what_leaves_offer_agrees_with_the_schemes() {
+        use crate::scheme::Sortable as Sorts;
+        for leaf in SCHEME_LEAVES {
+            let Some(scheme) = Scheme::by_name(leaf.scheme) else { continue };
+            let bits = scheme.layout.bits();
+            let fits = match leaf.offers.size {
+                Size::Js => scheme.layout.used_bits() <= 53,
+                Size::Bigint => bits <= 64,
+                Size::Uuid => bits <= 128,
+            };
+            assert!(fits, "{}", leaf.name);
+            let sorts = scheme.facts.sortable != Sorts::No;
+            assert_eq!(leaf.offers.sortable != Sortable::No, sorts, "{}", leaf.name);
+            let is_free = scheme.facts.coordination == crate::scheme::Coordination::Nothing;
+            assert_eq!(leaf.offers.coordination == Coordination::Nothing, is_free, "{}", leaf.name);
+        }
+    }
+
+    #[test]
+    fn databases_know_every_scheme_of_the_chart() {
+        for database in DATABASES {
+            for leaf in SCHEME_LEAVES {
+                assert!(database.native(leaf.scheme).is_some(), "{}: {}", database.name, leaf.scheme);
+            }
+            assert_eq!(Database::by_name(database.name).unwrap().name, database.name);
+        }
+    }
+
+    #[test]
+    fn well_known_cases() {
+        let base = Answers {
+            scope: Scope::System,
+            sortable: Sortable::Roughly,
+            size: Size::Uuid,
+            coordination: Coordination::Nothing,
+            leaks: Leaks::Time,
+            peak_rate: PeakRate::High,
+            creator: Creator::Service,
+            store: Store::BTree,
+        };
+        let led = |answers: &Answers| {
+            let choosing = choose(answers);
+            (choosing.scheme.name, choosing.placement.name)
+        };
+        assert_eq!(led(&base), ("uuid-v7", "append"));
+        let one_table = Answers {
+            scope: Scope::Table,
+            leaks: Leaks::Everything,
+            creator: Creator::Database,
+            size: Size::Bigint,
+            ..base
+        };
+        assert_eq!(led(&one_table), ("bigint-identity", "append"));
+        let twitter = Answers {
+            size: Size::Bigint,
+            coordination: Coordination::Worker,
+            leaks: Leaks::Everything,
+            ..base
+        };
+        assert_eq!(led(&twitter), ("snowflake", "append"));
+        let ranges = Answers { leaks: Leaks::Nothing, sortable: Sortable::No, store: Store::Range, ..base };
+        assert_eq!(led(&ranges), ("uuid-v4", "spread"));
+        let impossible = choose(&Answers { size: Size::Bigint, ..base });
+        assert_eq!(impossible.scheme.name, "uuid-v7");
+        assert_eq!(impossible.shortfalls, [Shortfall { question: "size", asked: "64", given: "128" }]);
+        assert_eq!(Answers::from_picks([3, 0, 0, 0, 0, 0, 0, 0]), None);
+    }
+
+    #[test]
+    fn a_rate_has_a_word() {
+        assert_eq!(
+            [0.1, 1e3, 1001.0, 1e6, 1e7].map(|rate| PeakRate::of(rate).word()),
+            ["modest", "modest", "high", "high", "extreme"]
+        );
+    }
+}
