@@ -3,7 +3,7 @@
 use crate::exit::{Failure, usage};
 use clap::{Args, Command};
 use mintage::schemes::snowflake::{DEFAULT_BASE, custom_split};
-use mintage::{Layout, SCHEMES, Scheme, TimeBase, UnixNanos};
+use mintage::{Layout, SCHEMES, Scheme, Setting, TimeBase, UnixNanos};
 use std::ffi::OsString;
 
 /// The scheme of this name, or a message with the nearest one.
@@ -27,8 +27,8 @@ pub(crate) fn nearest<'a>(given: &str, known: impl Iterator<Item = (&'a str, &'a
         .map_or(String::new(), |(_, meant)| format!("did you mean `{meant}`? "))
 }
 
-/// The command line with the ids of `commands` behind a `--`, in their order: an id may begin with a hyphen, and options may
-/// stand behind ids.
+/// The command line with the ids of `commands` and their subcommands behind a `--`, in their order: an id may begin with a hyphen,
+/// and options may stand behind ids.
 ///
 /// An option is what begins with two hyphens, or is a known letter behind one.
 pub(crate) fn separated(
@@ -38,7 +38,11 @@ pub(crate) fn separated(
 ) -> Vec<OsString> {
     let mut args: Vec<OsString> = args.collect();
     let named = args.get(1).and_then(|name| commands.iter().find(|command| *name == **command));
-    let Some(command) = named.and_then(|name| cli.find_subcommand(name)) else { return args };
+    let Some(mut command) = named.and_then(|name| cli.find_subcommand(name)) else { return args };
+    let mut ids_from = 2;
+    while let Some(inner) = args.get(ids_from).and_then(|name| command.find_subcommand(name)) {
+        (command, ids_from) = (inner, ids_from + 1);
+    }
     let takes_value = |option: &str| {
         command
             .get_arguments()
@@ -50,7 +54,7 @@ pub(crate) fn separated(
             .is_some_and(|rest| letters.into_iter().any(|letter| rest == letter.to_string()))
     };
     let (mut options, mut ids) = (Vec::new(), Vec::new());
-    let mut rest = args.drain(2..);
+    let mut rest = args.drain(ids_from..);
     while let Some(arg) = rest.next() {
         match arg.to_str() {
             Some("--") => ids.extend(rest.by_ref()),
@@ -113,45 +117,55 @@ pub(crate) fn tick(text: &str) -> Result<u64, String> {
     })
 }
 
-/// A custom split of 64 bits, for the scheme `snowflake`.
+/// A custom split of 64 bits, for the schemes that take one.
 #[derive(Debug, Args)]
 pub(crate) struct Split {
     /// Bits of timestamp, worker and sequence from the most significant, such as 41/10/12; another order with letters, as in
     /// t39/s8/w16. Bits left over at the top are zero
     #[arg(long, value_name = "SPLIT")]
     layout: Option<String>,
-    /// The moment of tick 0 [default: 2025-01-01T00:00:00Z]
+    /// The moment of tick 0 [default: the scheme's; 2025-01-01T00:00:00Z for snowflake]
     #[arg(long, value_name = "TIME", value_parser = time, allow_hyphen_values = true)]
     epoch: Option<UnixNanos>,
-    /// The length of a tick, such as 1ms, 10ms or 1s [default: 1ms]
+    /// The length of a tick, such as 1ms, 10ms or 1s [default: the scheme's; 1ms for snowflake]
     #[arg(long, value_name = "LENGTH", value_parser = tick)]
     tick: Option<u64>,
 }
 
-/// The split of `snowflake` unless another is given.
-const DEFAULT_SPLIT: &str = "41/10/12";
-
 impl Split {
-    /// The layout given; `None` when nothing is.
+    /// The layout given; `None` when nothing is. What isn't given is as the scheme has it.
     pub(crate) fn layout(&self, scheme: Option<&Scheme>) -> Result<Option<Layout>, Failure> {
         if self.layout.is_none() && self.epoch.is_none() && self.tick.is_none() {
             return Ok(None);
         }
-        match scheme {
-            Some(scheme) if scheme.name == "snowflake" => {}
+        let takers =
+            SCHEMES.iter().filter(|s| s.takes(Setting::Split)).map(|s| s.name).collect::<Vec<_>>().join(", ");
+        let scheme = match scheme {
+            Some(scheme) if scheme.takes(Setting::Split) => scheme,
             Some(scheme) => {
                 return Err(usage(format!(
-                    "{}: its layout is fixed; --layout, --epoch and --tick go with the scheme `snowflake`",
+                    "{}: its layout is fixed; --layout, --epoch and --tick go with {takers}",
                     scheme.name
                 )));
             }
-            None => return Err(usage("--layout, --epoch and --tick go with --scheme snowflake")),
-        }
-        let base = TimeBase {
-            epoch: self.epoch.unwrap_or(DEFAULT_BASE.epoch),
-            tick_nanos: self.tick.unwrap_or(DEFAULT_BASE.tick_nanos),
+            None => {
+                return Err(usage(format!(
+                    "--layout, --epoch and --tick go with --scheme and one of {takers}"
+                )));
+            }
         };
-        let split = self.layout.as_deref().unwrap_or(DEFAULT_SPLIT);
-        custom_split(split, base).map(Some).map_err(|error| usage(format!("--layout {split}: {error}")))
+        let own = scheme.layout.time_base().unwrap_or(DEFAULT_BASE);
+        let base = TimeBase {
+            epoch: self.epoch.unwrap_or(own.epoch),
+            tick_nanos: self.tick.unwrap_or(own.tick_nanos),
+        };
+        match &self.layout {
+            Some(split) => custom_split(split, base),
+            None => scheme.layout.with_time_base(base),
+        }
+        .map(Some)
+        .map_err(|error| {
+            usage(format!("--layout {}: {error}", self.layout.as_deref().unwrap_or("of the scheme")))
+        })
     }
 }

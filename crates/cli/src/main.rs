@@ -2,8 +2,11 @@
 
 mod arguments;
 mod commands;
+mod convert;
 mod exit;
+mod input;
 mod output;
+mod quantities;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, Parser, Subcommand};
@@ -22,13 +25,25 @@ struct Cli {
 enum Command {
     New(commands::new::New),
     Inspect(commands::inspect::Inspect),
+    Convert(commands::convert::Convert),
+    Facade(commands::facade::Facade),
+    Token(commands::token::Token),
+    Sqids(commands::sqids::Sqids),
     Schemes(commands::schemes::Schemes),
+    Choose(commands::choose::Choose),
+    Odds(commands::odds::Odds),
+    Capacity(commands::capacity::CapacityOf),
+    Size(commands::size::Size),
     Completions(commands::completions::Completions),
     Man(commands::man::Man),
 }
 
 fn main() -> ExitCode {
-    let args = arguments::separated(std::env::args_os(), &Cli::command(), &["inspect"]);
+    let args = arguments::separated(
+        std::env::args_os(),
+        &Cli::command(),
+        &["inspect", "convert", "facade", "sqids"],
+    );
     let cli = match Cli::try_parse_from(args) {
         Ok(cli) => cli,
         Err(error) if error.kind() == ErrorKind::InvalidSubcommand => {
@@ -39,7 +54,15 @@ fn main() -> ExitCode {
     let outcome = match cli.command {
         Command::New(command) => command.run(),
         Command::Inspect(command) => command.run(),
+        Command::Convert(command) => command.run(),
+        Command::Facade(command) => command.run(),
+        Command::Token(command) => command.run(),
+        Command::Sqids(command) => command.run(),
         Command::Schemes(command) => command.run(),
+        Command::Choose(command) => command.run(),
+        Command::Odds(command) => command.run(),
+        Command::Capacity(command) => command.run(),
+        Command::Size(command) => command.run(),
         Command::Completions(command) => command.run(),
         Command::Man(command) => command.run(),
     };

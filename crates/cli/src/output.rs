@@ -58,3 +58,23 @@ pub(crate) fn json_line(out: &mut impl Write, value: &impl serde::Serialize) -> 
     serde_json::to_writer(&mut *out, value).map_err(io::Error::from)?;
     out.write_all(b"\n")
 }
+
+/// Columns of equal width, two spaces apart, the first line in bold; columns that have nothing below their head are left out.
+pub(crate) fn columns(out: &mut impl Write, lines: &[Vec<String>], palette: Palette) -> io::Result<()> {
+    let count = lines.first().map_or(0, Vec::len);
+    let cell = |line: &'_ Vec<String>, column: usize| line.get(column).map_or(0, |text| text.chars().count());
+    let widths: Vec<usize> =
+        (0..count).map(|column| lines.iter().map(|line| cell(line, column)).max().unwrap_or(0)).collect();
+    let is_used = |column: usize| lines.iter().skip(1).any(|line| cell(line, column) > 0);
+    for (number, line) in lines.iter().enumerate() {
+        let used = line.iter().zip(&widths).enumerate().filter(|(column, _)| is_used(*column));
+        let cells: Vec<String> = used.map(|(_, (text, width))| format!("{text:<width$}")).collect();
+        let line = cells.join("  ");
+        let line = line.trim_end();
+        match number {
+            0 => writeln!(out, "{}", palette.bold(line))?,
+            _ => writeln!(out, "{line}")?,
+        }
+    }
+    Ok(())
+}

@@ -1,7 +1,7 @@
 //! Capacity: how long ids last, how many there are, and how to split 64 bits for given machines, rate and years.
 
 use crate::error::Error;
-use crate::layout::{Layout, Role, TimeBase};
+use crate::layout::{Field, Layout, Role, TimeBase};
 use crate::mapping::Mapping;
 use crate::scheme::{Coordination, Scheme};
 use crate::schemes::snowflake::custom_split;
@@ -26,6 +26,11 @@ pub struct Capacity {
 pub enum Writers {
     /// One for each worker, from 0; so many workers there are.
     Workers(u128),
+    /// Workers and sequence share some bits, which each user splits as needed.
+    Shared {
+        /// How many bits.
+        bits: u32,
+    },
     /// One alone.
     One,
     /// Any number, without agreeing on anything.
@@ -33,13 +38,13 @@ pub enum Writers {
 }
 
 impl Writers {
-    /// How many; `None` for any number.
+    /// How many; `None` for any number, and where that is the user's split.
     #[must_use]
     pub const fn count(self) -> Option<u128> {
         match self {
             Self::Workers(count) => Some(count),
             Self::One => Some(1),
-            Self::Any => None,
+            Self::Any | Self::Shared { .. } => None,
         }
     }
 }
@@ -67,7 +72,8 @@ impl Lifetime {
         self.turns_negative.or(self.ends)
     }
 
-    fn of(layout: &Layout, is_in_place: bool) -> Option<Self> {
+    /// Of a layout whose time field is a number in place, or isn't, and has this many values where it hasn't all of them.
+    fn of(layout: &Layout, is_in_place: bool, ticks: Option<u128>) -> Option<Self> {
         let base = layout.time_base()?;
         let role = Role::Timestamp(base);
         let bits = layout.value_bits(role);
@@ -81,8 +87,9 @@ impl Lifetime {
         };
         Some(Self {
             base,
-            secs: 2f64.powi(bits.cast_signed()) * base.tick_nanos as f64 / 1e9,
-            ends: layout.ends_at(),
+            secs: ticks.map_or(2f64.powi(bits.cast_signed()), |ticks| ticks as f64) * base.tick_nanos as f64
+                / 1e9,
+            ends: ticks.map_or(layout.ends_at(), |ticks| base.time_of(ticks)),
             turns_negative: first_above(63),
             passes_2_53: first_above(53),
         })
@@ -95,16 +102,21 @@ impl Capacity {
     pub fn of(scheme: &Scheme) -> Self {
         let layout = &scheme.layout;
         let has = |role: Role| layout.fields().iter().any(|field| field.role.is_like(role));
-        let counted = values(layout, Role::Counter);
+        let (counted, has_time) = (values(layout, Role::Counter), layout.time_base().is_some());
         let (writers, ids_per_tick) = match scheme.facts.coordination {
-            Coordination::Worker => (Writers::Workers(values(layout, Role::Worker)), Some(counted)),
+            Coordination::Worker if has(Role::Worker) => {
+                (Writers::Workers(values(layout, Role::Worker)), Some(counted))
+            }
+            Coordination::Worker => (Writers::Shared { bits: width(layout, Role::Custom) }, None),
             Coordination::OneWriter => (Writers::One, Some(counted)),
-            // A random worker and clock sequence tell processes apart; each uses a tick once.
-            Coordination::Nothing if has(Role::Worker) && !has(Role::Random) => (Writers::Any, Some(1)),
-            Coordination::Nothing if has(Role::Counter) => (Writers::Any, Some(counted)),
+            // RFC 9562's clock sequence isn't a sequence: a process uses each tick once.
+            Coordination::Nothing if layout.time_base() == Some(TimeBase::GREGORIAN) => {
+                (Writers::Any, Some(1))
+            }
+            Coordination::Nothing if has(Role::Counter) && has_time => (Writers::Any, Some(counted)),
             Coordination::Nothing | Coordination::SameInput => (Writers::Any, None),
         };
-        let lifetime = Lifetime::of(layout, scheme.mapping == Mapping::Identity);
+        let lifetime = Lifetime::of(layout, scheme.mapping == Mapping::Identity, ticks_in_text(scheme));
         Self { lifetime, writers, ids_per_tick }
     }
 
@@ -112,7 +124,7 @@ impl Capacity {
     #[must_use]
     pub fn of_split(layout: &Layout) -> Self {
         Self {
-            lifetime: Lifetime::of(layout, true),
+            lifetime: Lifetime::of(layout, true, None),
             writers: Writers::Workers(values(layout, Role::Worker)),
             ids_per_tick: Some(values(layout, Role::Counter)),
         }
@@ -124,6 +136,21 @@ impl Capacity {
         let tick_nanos = self.lifetime?.base.tick_nanos as f64;
         Some(self.ids_per_tick? as f64 * 1e9 / tick_nanos)
     }
+}
+
+/// How many values the time field has in text, where that spells it by itself and has fewer digits than the bits would need.
+fn ticks_in_text(scheme: &Scheme) -> Option<u128> {
+    let (fields, form) = (scheme.layout.fields(), scheme.canonical());
+    let is_time = |field: &Field| matches!(field.role, Role::Timestamp(_));
+    let part = form.parts.get(fields.iter().position(is_time)?)?;
+    let spelled = u128::from(form.base.radix()).checked_pow(u32::try_from(part.len).ok()?)?;
+    let all = 1u128.checked_shl(part.bits).unwrap_or(u128::MAX);
+    (form.parts.len() == fields.len() && spelled < all).then_some(spelled)
+}
+
+/// Bits of all fields of a role.
+fn width(layout: &Layout, role: Role) -> u32 {
+    layout.fields().iter().filter(|field| field.role.is_like(role)).map(|field| field.bits).sum()
 }
 
 /// How many values the fields of a role have; 2^128 counts as one less.
@@ -406,7 +433,11 @@ mod tests {
         assert_eq!(date(sony.lifetime.unwrap().ends), "2188-11-16");
         assert_eq!(of("objectid").ids_per_sec(), Some(16_777_216.0));
         assert_eq!(of("uuid-v1").ids_per_sec(), Some(1e7));
+        assert_eq!(of("xid").ids_per_sec(), Some(16_777_216.0));
         assert_eq!(of("snowflake-mastodon").writers, Writers::One);
+        assert_eq!(of("scru64").writers, Writers::Shared { bits: 24 });
+        // 8 digits of base 36, which is less than the 42 bits that hold them.
+        assert_eq!(date(of("cuid").lifetime.unwrap().ends), "2059-05-25");
         let v4 = of("uuid-v4");
         assert_eq!((v4.lifetime, v4.writers, v4.ids_per_tick), (None, Writers::Any, None));
     }

@@ -320,6 +320,8 @@ pub struct PlacementLeaf {
     pub name: &'static str,
     /// One of [`FORMS`].
     pub form: &'static str,
+    /// Schemes that have this placement inside the id.
+    pub built_in: &'static [&'static str],
     /// Why.
     pub why: &'static str,
     /// What to watch.
@@ -355,7 +357,7 @@ pub const FORMS: &[Form] = &[
         name: "surrogate-key",
         text: "a bigint counter is the primary key; the id is a unique column beside it",
     },
-    Form { name: "hash-prefixed", text: "some bits of a hash of the id stand before it in the key" },
+    Form { name: "hash-sharded", text: "some bits of a hash of the id stand before it in the key" },
     Form { name: "bit-reversed", text: "the counter's bits stand in reverse order in the key" },
     Form { name: "partition-key", text: "the id is the partition key" },
     Form { name: "owner-and-id", text: "what owns the row is the partition key, the id is the sort key" },
@@ -552,6 +554,9 @@ mod tests {
         }
         for leaf in PLACEMENT_LEAVES {
             assert!(describe(leaf.form).is_some(), "{}", leaf.form);
+            for name in leaf.built_in {
+                assert!(Scheme::by_name(name).is_some(), "{name}");
+            }
             assert!(!leaf.why.is_empty());
         }
         let names: BTreeSet<&str> = SCHEME_LEAVES.iter().map(|leaf| leaf.name).collect();

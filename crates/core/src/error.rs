@@ -475,11 +475,11 @@ pub enum TokenFault {
     #[error("another prefix than expected")]
     OtherPrefix,
     /// Fewer characters than a token has.
-    #[error("{found} characters behind the prefix, {expected} expected")]
+    #[error("{found} characters behind the prefix, at least {expected} expected")]
     Length {
         /// Characters given.
         found: usize,
-        /// Characters of such a token.
+        /// Characters of the shortest such token.
         expected: usize,
     },
     /// A character stands in it that the form doesn't have.

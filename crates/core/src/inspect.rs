@@ -179,6 +179,10 @@ fn read(
     /// What a form costs that isn't the scheme's canonical one, and a canonical text in the wrong case.
     const OTHER_FORM: f64 = 4.0;
     const NOT_VERSION_7: f64 = 10.0;
+    /// What an id costs that doesn't fit the signed BIGINT in which its scheme keeps it.
+    const NOT_SIGNED: f64 = 40.0;
+    /// Schemes whose ids are unsigned.
+    const UNSIGNED: &[&str] = &["snowflake-discord", "tsid", "tid-atproto"];
     let raw = spelled.raw;
     let mapped = scheme.mapping.to_layout(raw);
     let fields = layout.fields().iter().enumerate();
@@ -216,6 +220,10 @@ fn read(
     if is_typeid && crate::rfc9562::version(raw.low()) != Some(7) {
         notes.push("its UUID is not of version 7".to_string());
         bits += NOT_VERSION_7;
+    }
+    if layout.bits() == 64 && !raw.fits(63) && !UNSIGNED.contains(&scheme.name) {
+        notes.push("does not fit a signed BIGINT".to_string());
+        bits += NOT_SIGNED;
     }
     if base.is_some() && !is_plausible {
         notes.push(implausible(time, options));

@@ -329,6 +329,21 @@ impl Layout {
         None
     }
 
+    /// The same fields with another epoch and tick.
+    ///
+    /// # Errors
+    /// See [`Layout::try_new`].
+    pub const fn with_time_base(&self, base: TimeBase) -> Result<Self, Error> {
+        let (mut fields, mut i) = (self.fields, 0);
+        while i < self.len {
+            if let Role::Timestamp(_) = fields[i].role {
+                fields[i].role = Role::Timestamp(base);
+            }
+            i += 1;
+        }
+        Self::try_new(self.bits, fields.split_at(self.len).0)
+    }
+
     /// Bits of the value of a role, its parts counted from the highest.
     #[must_use]
     pub const fn value_bits(&self, like: Role) -> u32 {

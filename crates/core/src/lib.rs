@@ -40,6 +40,7 @@ pub mod layout;
 pub mod mapping;
 #[cfg(feature = "std")]
 pub mod odds;
+pub mod orders;
 pub mod raw;
 pub mod rfc9562;
 pub mod scheme;
@@ -65,6 +66,7 @@ pub use generators::{ClockBack, Generator, Method, Settings, Spent, Start};
 pub use id::Id;
 pub use layout::{Field, Layout, Role, TimeBase};
 pub use mapping::Mapping;
+pub use orders::Order;
 pub use raw::RawId;
 pub use scheme::{Scheme, Setting, StaticScheme};
 pub use schemes::SCHEMES;

@@ -175,9 +175,17 @@ impl Randomness {
             // A generator that counts on from a random start meets another one less often than fresh bits would.
             None | Some(Method::Random | Method::Monotonic | Method::Strict) => (random, tick_nanos),
         };
-        let is_counted = width(layout, Role::Counter) > 0 || width(layout, Role::Worker) > 0;
-        let drawn = if is_counted { Drawn::EachProcess } else { Drawn::EachId };
-        Some(Self { bits, tick_nanos, drawn })
+        let place = |role: Role| layout.fields().iter().rposition(|field| field.role.is_like(role));
+        let (counter, worker) = (place(Role::Counter), place(Role::Worker));
+        Some(match counter {
+            // What is drawn stands above what is counted, so it stays while that goes on.
+            Some(_) if counter > place(Role::Random) => Self { bits, tick_nanos, drawn: Drawn::EachProcess },
+            // Within a tick a counter that nothing else tells apart begins at a random value.
+            Some(_) if tick_nanos.is_some() && worker.is_none() => {
+                Self { bits: bits + width(layout, Role::Counter), tick_nanos, drawn: Drawn::EachId }
+            }
+            _ => Self { bits, tick_nanos, drawn: Drawn::EachId },
+        })
     }
 }
 
@@ -310,6 +318,7 @@ mod tests {
         assert_eq!(of("ksuid"), Some(Randomness { bits: 128, tick_nanos: Some(1e9), drawn: Drawn::EachId }));
         assert_eq!(of("ulid").unwrap().bits, 80);
         assert_eq!(of("uuid-v5").unwrap().drawn, Drawn::EachName);
+        assert_eq!(of("scru128"), Some(Randomness { bits: 80, tick_nanos: Some(1e6), drawn: Drawn::EachId }));
         let objectid = of("objectid").unwrap();
         assert_eq!((objectid.bits, objectid.drawn), (40, Drawn::EachProcess));
         for name in ["uuid-nil", "uuid-v1", "uuid-v8", "snowflake-twitter", "snowflake-mastodon"] {

@@ -8,7 +8,7 @@ use crate::generators::{Generator, Method, Settings};
 use crate::layout::{Layout, Role};
 use crate::mapping::Mapping;
 use crate::raw::{RawId, Repr};
-use crate::text::{DECIMAL_DIGITS, HEX_DIGITS, Text, TextForm};
+use crate::text::{GENERAL_FORMS, HEX_DIGITS, Text, TextForm, general_form};
 use crate::time::UnixNanos;
 use alloc::boxed::Box;
 use core::fmt;
@@ -150,22 +150,15 @@ impl Scheme {
         self.text[0]
     }
 
-    /// The form of this name: one of the scheme's own, or `hex` (all bytes) or `decimal` (the whole number).
+    /// The form of this name: one of the scheme's own, or one of [`crate::text::GENERAL_FORMS`].
     #[must_use]
     pub fn form(&self, name: &str) -> Option<TextForm> {
         if name == "canonical" {
             return Some(*self.canonical());
         }
-        if let Some(form) = self.text.iter().find(|form| form.name == name) {
-            return Some(**form);
-        }
-        match name {
-            "hex" => Some(TextForm::fixed("hex", &HEX_DIGITS, self.layout.bytes() * 2)),
-            // 160 bits have 49 decimal digits.
-            "decimal" => {
-                Some(TextForm { is_fixed: false, ..TextForm::fixed("decimal", &DECIMAL_DIGITS, 49) })
-            }
-            _ => None,
+        match self.text.iter().find(|form| form.name == name) {
+            Some(form) => Some(**form),
+            None => general_form(name, self.layout.bits()),
         }
     }
 
@@ -173,7 +166,7 @@ impl Scheme {
     pub fn form_names(&self) -> impl Iterator<Item = &'static str> + '_ {
         let own = self.text.iter().map(|form| form.name);
         own.chain(
-            ["hex", "decimal"].into_iter().filter(|name| self.text.iter().all(|form| form.name != *name)),
+            GENERAL_FORMS.iter().copied().filter(|name| self.text.iter().all(|form| form.name != *name)),
         )
     }
 

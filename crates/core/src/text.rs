@@ -4,6 +4,8 @@
 
 use crate::error::{Error, Lengths};
 use crate::raw::RawId;
+use alloc::format;
+use alloc::string::String;
 use core::fmt;
 
 /// Digits of a base, in the order of their value.
@@ -193,6 +195,91 @@ pub static BASE64_NANOID: Base = Base::new(
     false,
 );
 
+/// Forms that any id can be spelled in, by the bits it has; all but `decimal` have one width for each number of bits. The digits of
+/// `hex`, `crockford32`, `base36`, `base57`, `base58` and `base62` are in ASCII order, so that text sorts as the number.
+pub const GENERAL_FORMS: &[&str] = &[
+    "hex",
+    "decimal",
+    "decimal-fixed",
+    "crockford32",
+    "base36",
+    "base57",
+    "base58",
+    "base58-flickr",
+    "base62",
+    "base64url",
+    "z-base-32",
+];
+
+/// The form of this name for ids of `bits` bits (1 to 160); `None` for a name that isn't in [`GENERAL_FORMS`].
+#[must_use]
+pub fn general_form(name: &str, bits: u32) -> Option<TextForm> {
+    let whole_bytes = bits.div_ceil(8) * 8;
+    Some(match name {
+        "hex" => TextForm::for_bits("hex", &HEX_DIGITS, whole_bytes),
+        "decimal" => TextForm { is_fixed: false, ..TextForm::for_bits("decimal", &DECIMAL_DIGITS, bits) },
+        "decimal-fixed" => TextForm::for_bits("decimal-fixed", &DECIMAL_DIGITS, bits),
+        "crockford32" => TextForm::for_bits("crockford32", &CROCKFORD32, bits),
+        "base36" => TextForm::for_bits("base36", &BASE36, bits),
+        "base57" => TextForm::for_bits("base57", &BASE57, bits),
+        "base58" => TextForm::for_bits("base58", &BASE58, bits),
+        "base58-flickr" => TextForm::for_bits("base58-flickr", &BASE58_FLICKR, bits),
+        "base62" => TextForm::for_bits("base62", &BASE62, bits),
+        "z-base-32" => TextForm::for_bits("z-base-32", &ZBASE32, bits),
+        // Of the bytes, as RFC 4648 has it: what is left of the last digit is zero.
+        "base64url" => {
+            let len = whole_bytes.div_ceil(6);
+            let pad_bits = len * 6 - whole_bytes;
+            TextForm { pad_bits, ..TextForm::fixed("base64url", &BASE64URL, len as usize) }
+        }
+        _ => return None,
+    })
+}
+
+/// The check symbol of a number in Crockford's base 32: its remainder by 37. Source: Douglas Crockford, Base 32.
+#[must_use]
+pub const fn crockford_check(raw: RawId) -> char {
+    const SYMBOLS: &[u8; 37] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ*~$=U";
+    SYMBOLS[raw.div_rem(37).1 as usize] as char
+}
+
+/// A number of at most `bits` bits in Crockford's base 32 without leading zeros, and its check symbol: `16JD` for 1234.
+///
+/// # Errors
+/// [`Error::TooLarge`].
+pub fn print_crockford_checked(raw: RawId, bits: u32) -> Result<String, Error> {
+    let text = crockford_number(bits).print(raw)?;
+    Ok(format!("{text}{}", crockford_check(raw)))
+}
+
+/// The number that `text` spells in Crockford's base 32 with a check symbol behind it. Read as his decoder reads: letters of either
+/// case, I and L for 1, O for 0, hyphens anywhere, leading zeros.
+///
+/// # Errors
+/// [`Error::Character`] for a check symbol that isn't the number's; see [`TextForm::parse_lenient`].
+pub fn parse_crockford_checked(text: &str, bits: u32) -> Result<RawId, Error> {
+    const SCHEME: &str = "crockford32";
+    let Some((start, found)) = text.char_indices().next_back() else {
+        return crockford_number(bits).parse_lenient(text, bits, SCHEME);
+    };
+    let raw = crockford_number(bits).parse_lenient(&text[..start], bits, SCHEME)?;
+    let symbol = match found.to_ascii_uppercase() {
+        'I' | 'L' => '1',
+        'O' => '0',
+        other => other,
+    };
+    if symbol == crockford_check(raw) {
+        return Ok(raw);
+    }
+    let at = text.chars().count();
+    Err(Error::Character { scheme: SCHEME, found, at, expected: "the check symbol of the digits before it" })
+}
+
+/// A number of at most `bits` bits in Crockford's base 32.
+const fn crockford_number(bits: u32) -> TextForm {
+    TextForm { is_fixed: false, ..TextForm::for_bits("crockford32", &CROCKFORD32, bits) }
+}
+
 /// One of several numbers that stand one behind the other in a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Part {
@@ -213,7 +300,7 @@ pub struct TextForm {
     pub len: usize,
     /// Whether shorter numbers are padded with zeros.
     pub is_fixed: bool,
-    /// Zero bits that the number has below the id, where its digits hold more bits than the id.
+    /// Zero bits of the last digit, in a base of a power of two whose digits hold more bits than the id.
     pub pad_bits: u32,
     /// The least value of the first digit: 10 where a text must begin with a letter.
     pub least_first: u8,
@@ -315,7 +402,12 @@ impl TextForm {
             if digits == 0 && value < self.least_first {
                 return Err(wrong_char(bytes, at, scheme, "a lower-case letter"));
             }
-            number = match number.checked_mul_add(self.base.radix(), value as u32) {
+            // The last digit holds fewer bits of the id where some of its own are unused.
+            let unused = if digits + 1 == self.len { self.pad_bits } else { 0 };
+            if value as u32 & ((1 << unused) - 1) != 0 {
+                return Err(wrong_char(bytes, at, scheme, "a last digit whose unused bits are zero"));
+            }
+            number = match number.checked_mul_add(self.base.radix() >> unused, value as u32 >> unused) {
                 Some(next) => next,
                 None => return Err(self.too_large(bytes, at, end, bits, scheme)),
             };
@@ -344,19 +436,15 @@ impl TextForm {
         if !self.parts.is_empty() {
             return Ok(raw);
         }
-        if self.pad_bits > 0 && number.bits(0, self.pad_bits) != 0 {
-            return Err(wrong_char(bytes, end - 1, scheme, "a last digit whose unused bits are zero"));
-        }
-        let raw = number.shifted_down(self.pad_bits);
-        if !raw.fits(bits) {
+        if !number.fits(bits) {
             return Err(Error::TooLarge { scheme, bits });
         }
-        Ok(raw)
+        Ok(number)
     }
 
     /// Reads `text` as people may have copied it by hand: with what [`Base::forgiving`] allows in place of the digits and
-    /// between them. A form with groups, a prefix or a suffix, or of a base that forgives nothing, is read as [`TextForm::parse`]
-    /// reads it.
+    /// between them, and with leading zeros where the form has none. A form with groups, a prefix or a suffix, or of a base that
+    /// forgives nothing, is read as [`TextForm::parse`] reads it.
     ///
     /// # Errors
     /// See [`TextForm::parse`].
@@ -374,6 +462,10 @@ impl TextForm {
             let value = self.base.lenient[bytes[at] as usize];
             if value == NONE {
                 return Err(wrong_char(bytes, at, scheme, self.base.digit));
+            }
+            // Behind a leading zero its place is free for the next digit.
+            if !self.is_fixed && len == 1 && digits[0] == self.base.digits[0] && value != SKIPPED {
+                len = 0;
             }
             if value != SKIPPED {
                 if len < MAX_TEXT {
@@ -439,8 +531,15 @@ impl TextForm {
         let mut text = Text { bytes: [0; MAX_TEXT], len: self.lengths().most };
         let mut digits = [0u8; MAX_TEXT];
         // From the last part to the first: `above` holds the parts that are not spelled yet.
-        let (mut above, mut part) = (raw.shifted_up(self.pad_bits), self.parts.len());
+        let (mut above, mut part) = (raw, self.parts.len());
         let (mut rest, mut i, mut first, mut in_part) = (above, self.len, 0, 0);
+        if self.pad_bits > 0 {
+            // Not by a shift of the whole: 160 bits have no room for the unused ones.
+            let (quotient, digit) = rest.div_rem(self.base.radix() >> self.pad_bits);
+            i -= 1;
+            digits[i] = self.base.digits[(digit << self.pad_bits) as usize];
+            rest = quotient;
+        }
         while i > 0 {
             if part > 0 && in_part == 0 {
                 let width = self.parts[part - 1].bits;
@@ -669,6 +768,44 @@ mod tests {
             Err(Error::Length { found: 100, .. })
         ));
         assert!(HEX_40.parse_lenient("o", 160, "hex").is_err());
+    }
+
+    #[test]
+    fn a_check_symbol_is_checked() {
+        let number = RawId::new(1234);
+        assert_eq!(print_crockford_checked(number, 64).unwrap(), "16JD");
+        for text in ["16JD", "16jd", "i6Jd", "1-6-J-D", "0016JD"] {
+            assert_eq!(parse_crockford_checked(text, 64), Ok(number), "{text}");
+        }
+        for (text, value) in [("00", 0), ("11", 1), ("il", 1), ("oO", 0), ("14U", 36), ("14u", 36), ("10*", 32)] {
+            assert_eq!(parse_crockford_checked(text, 64), Ok(RawId::new(value)), "{text}");
+        }
+        let error = parse_crockford_checked("16JE", 64);
+        let expected = "the check symbol of the digits before it";
+        assert_eq!(error, Err(Error::Character { scheme: "crockford32", found: 'E', at: 4, expected }));
+        for text in ["", "0", "é", "16U4", "UU", "16J-"] {
+            assert!(parse_crockford_checked(text, 64).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn unused_bits_of_the_last_digit_are_zero() {
+        for (bits, text) in [
+            (128, "_____________________w"),
+            (160, "__________________________8"),
+            (96, "________________"),
+            (64, "__________8"),
+        ] {
+            let form = general_form("base64url", bits).unwrap();
+            let max = RawId::max_of(bits);
+            assert_eq!(form.print(max).unwrap().as_str(), text);
+            assert_eq!(form.parse(text, bits, "id"), Ok(max));
+            if !text.ends_with('_') {
+                let wrong = format!("{}_", &text[..text.len() - 1]);
+                let error = form.parse(&wrong, bits, "id").unwrap_err();
+                assert!(error.to_string().contains("unused bits are zero"), "{error}");
+            }
+        }
     }
 
     #[test]

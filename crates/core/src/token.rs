@@ -108,7 +108,7 @@ impl<'a> TokenFormat<'a> {
         Ok(Self { form, bits, prefix: None, has_checksum: false })
     }
 
-    /// The same with a prefix of 1 to 32 characters `A-Z`, `a-z`, `0-9` and `_`; another `_` goes behind it.
+    /// The same with a prefix of 1 to 32 characters `A-Z`, `a-z`, `0-9` and `_`. A `_` goes behind it unless it ends with one.
     ///
     /// # Errors
     /// [`TokenFault::PrefixLength`] or [`TokenFault::PrefixCharacter`].
@@ -117,6 +117,7 @@ impl<'a> TokenFormat<'a> {
         if let Some(at) = prefix.chars().position(|c| !is_plain(c)) {
             return Err(Error::Token(TokenFault::PrefixCharacter { at: at + 1 }));
         }
+        let prefix = prefix.strip_suffix('_').unwrap_or(prefix);
         if prefix.is_empty() || prefix.len() > MOST_PREFIX {
             return Err(Error::Token(TokenFault::PrefixLength { found: prefix.len() }));
         }
@@ -157,8 +158,8 @@ impl<'a> TokenFormat<'a> {
         Ok(Token(text))
     }
 
-    /// Whether `text` is a token of this sort: prefix, characters, length, checksum. Without a prefix in the format, any prefix is
-    /// read where the checksum fits what follows it. Says nothing of whether such a token was ever issued.
+    /// Whether `text` is a token of this sort: prefix, characters, at least as many of them, checksum. Without a prefix in the
+    /// format, any prefix is read where the rest fits. Says nothing of whether such a token was ever issued.
     ///
     /// # Errors
     /// [`TokenFault`].
@@ -189,12 +190,13 @@ impl<'a> TokenFormat<'a> {
         if let Some(at) = rest.chars().position(|c| !is_digit(c)) {
             return refused(TokenFault::Character { at: from + at + 1, form: self.form.name() });
         }
-        let expected = self.form.chars(self.bits) + if self.has_checksum { CHECKSUM_CHARS } else { 0 };
-        if rest.len() != expected {
+        let checksum_chars = if self.has_checksum { CHECKSUM_CHARS } else { 0 };
+        let expected = self.form.chars(self.bits) + checksum_chars;
+        if rest.len() < expected {
             return refused(TokenFault::Length { found: rest.len(), expected });
         }
         // All characters are ASCII, so any place is between two of them.
-        let (random, found) = rest.split_at(self.form.chars(self.bits));
+        let (random, found) = rest.split_at(rest.len() - checksum_chars);
         if self.has_checksum && found.as_bytes() != checksum(random) {
             return refused(TokenFault::Checksum);
         }
@@ -242,7 +244,7 @@ mod tests {
         // Revoked, from coolaj86's gist on the format; in parts, lest scanners report this file.
         for (random, expected) in [("zQWBuTSOoRi4A9spHcVY5ncnsDkxkJ", "0mLq17")] {
             assert_eq!(&checksum(random), expected.as_bytes());
-            let format = TokenFormat::new(TokenForm::Base62, 178).unwrap().with_checksum();
+            let format = TokenFormat::new(TokenForm::Base62, 128).unwrap().with_checksum();
             assert_eq!(format.check(&format!("ghp_{random}{expected}")), Ok(()));
         }
     }

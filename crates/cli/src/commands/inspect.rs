@@ -1,7 +1,8 @@
 //! `mintage inspect`: what an id may be, the best reading first.
 
 use crate::arguments::{self, Split};
-use crate::exit::{Failure, Outcome, usage};
+use crate::exit::{Failure, Outcome};
+use crate::input::{Input, each_input, printable};
 use crate::output::{self, Palette};
 use anyhow::anyhow;
 use clap::Args;
@@ -9,7 +10,7 @@ use mintage::inspect::{FieldValue, Inspection, Options, Reading, Together, inspe
 use mintage::{Role, UnixNanos};
 use serde::Serialize;
 use std::ffi::OsString;
-use std::io::{self, BufRead, Read, Write};
+use std::io::Write;
 
 /// Say what ids may be, the best reading first; exits with 1 when one can't be read.
 #[derive(Debug, Args)]
@@ -37,9 +38,6 @@ pub(crate) struct Inspect {
     together: bool,
 }
 
-/// Longer lines hold no id; the rest of such a line is passed over without keeping it.
-const LONGEST_LINE: u64 = 4096;
-
 /// What `--together` keeps in memory at the most.
 const MOST_TOGETHER: usize = 1_000_000;
 
@@ -56,8 +54,8 @@ impl Inspect {
         if self.together {
             view.together(&self.ids)?;
         } else {
-            each_input(&self.ids, |input| {
-                let inspection = input.inspect(&options);
+            each_input(&self.ids, |input, _| {
+                let inspection = inspection(&input, &options);
                 view.show(&input, &inspection)
             })?;
         }
@@ -76,96 +74,11 @@ impl Inspect {
     }
 }
 
-/// One id as it was given.
-enum Input {
-    Text(String),
-    /// Bytes that are no text, shown as well as they can be, with the reason.
-    Unreadable(String, String),
-}
-
-impl Input {
-    fn of_bytes(bytes: Vec<u8>) -> Self {
-        match String::from_utf8(bytes) {
-            Ok(text) => Self::Text(text),
-            Err(error) => {
-                let at = error.utf8_error().valid_up_to() + 1;
-                let shown = String::from_utf8_lossy(error.as_bytes()).into_owned();
-                Self::Unreadable(shown, format!("not UTF-8 text at byte {at}"))
-            }
-        }
-    }
-
-    fn inspect(&self, options: &Options) -> Inspection {
-        match self {
-            Self::Text(text) => inspect(text, options),
-            Self::Unreadable(_, reason) => {
-                Inspection { readings: Vec::new(), warnings: vec![reason.clone()] }
-            }
-        }
-    }
-
-    fn shown(&self) -> &str {
-        match self {
-            Self::Text(text) | Self::Unreadable(text, _) => text,
-        }
-    }
-}
-
-/// Calls `use_input` for each id, those of standard input as they come.
-fn each_input(
-    ids: &[OsString],
-    mut use_input: impl FnMut(Input) -> Result<(), Failure>,
-) -> Result<(), Failure> {
-    if ids.iter().filter(|id| *id == "-").count() > 1 {
-        return Err(usage("`-` given twice: standard input can be read once"));
-    }
-    for id in ids {
-        if id == "-" {
-            let mut lines = io::stdin().lock();
-            while let Some(input) = next_line(&mut lines)? {
-                use_input(input)?;
-            }
-        } else {
-            use_input(Input::of_bytes(id.clone().into_encoded_bytes()))?;
-        }
-    }
-    Ok(())
-}
-
-/// The next line without its end; `None` at the end of input.
-fn next_line(lines: &mut impl BufRead) -> io::Result<Option<Input>> {
-    let mut line = Vec::new();
-    if lines.by_ref().take(LONGEST_LINE + 1).read_until(b'\n', &mut line)? == 0 {
-        return Ok(None);
-    }
-    if line.last() == Some(&b'\n') {
-        line.pop();
-        if line.last() == Some(&b'\r') {
-            line.pop();
-        }
-    } else if line.len() as u64 > LONGEST_LINE {
-        skip_line(lines)?;
-        let shown = String::from_utf8_lossy(&line[..64]).into_owned() + "…";
-        return Ok(Some(Input::Unreadable(
-            shown,
-            format!("a line of more than {LONGEST_LINE} bytes is no id"),
-        )));
-    }
-    Ok(Some(Input::of_bytes(line)))
-}
-
-/// Passes over the rest of a line, keeping none of it.
-fn skip_line(lines: &mut impl BufRead) -> io::Result<()> {
-    loop {
-        let chunk = lines.fill_buf()?;
-        let (length, is_end) = match chunk.iter().position(|b| *b == b'\n') {
-            Some(at) => (at + 1, true),
-            None => (chunk.len(), chunk.is_empty()),
-        };
-        lines.consume(length);
-        if is_end {
-            return Ok(());
-        }
+/// What an id may be; for bytes that are no text, why they are none.
+fn inspection(input: &Input, options: &Options) -> Inspection {
+    match input {
+        Input::Text(text) => inspect(text, options),
+        Input::Unreadable(_, reason) => Inspection { readings: Vec::new(), warnings: vec![reason.clone()] },
     }
 }
 
@@ -274,13 +187,13 @@ impl<W: Write> View<W> {
     fn together(&mut self, ids: &[OsString]) -> Result<(), Failure> {
         let (mut inputs, mut evidence) = (Vec::new(), Together::default());
         let options = self.options;
-        each_input(ids, |input| {
+        each_input(ids, |input, _| {
             if inputs.len() == MOST_TOGETHER {
                 return Err(Failure::Cannot(anyhow!(
                     "--together reads {MOST_TOGETHER} ids at the most; a sample of them settles it as well"
                 )));
             }
-            let inspection = input.inspect(&options);
+            let inspection = inspection(&input, &options);
             if !inspection.readings.is_empty() {
                 evidence.add(&inspection);
             }
@@ -299,17 +212,10 @@ impl<W: Write> View<W> {
             }
         }
         for input in inputs {
-            let mut inspection = input.inspect(&options);
+            let mut inspection = inspection(&input, &options);
             evidence.order(&mut inspection);
             self.show(&input, &inspection)?;
         }
         Ok(())
     }
-}
-
-/// Control characters shown as escapes, so that input can't steer a terminal.
-fn printable(c: char) -> impl Iterator<Item = char> {
-    let escaped = c.is_control().then(|| c.escape_default());
-    let plain = escaped.is_none().then_some(c);
-    escaped.into_iter().flatten().chain(plain)
 }

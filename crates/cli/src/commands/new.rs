@@ -4,10 +4,10 @@ use crate::arguments::{self, Split};
 use crate::exit::{Failure, Outcome, usage};
 use crate::output;
 use clap::{Args, ValueEnum};
-use mintage::scheme::Coordination;
+use mintage::schemes::typeid::check_prefix;
 use mintage::{
-    ClockBack, Error, Generator, ManualClock, Method, RawId, Scheme, Settings, Spent, Start, SystemClock,
-    TextForm, UnixNanos,
+    ClockBack, Error, Generator, ManualClock, Method, RawId, Scheme, Setting, Settings, Spent, Start,
+    SystemClock, TextForm, UnixNanos,
 };
 use serde::Serialize;
 use std::io::{self, Write};
@@ -17,7 +17,7 @@ use std::sync::Arc;
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  mintage new uuid-v7 -n 3\n  mintage new snowflake-twitter --worker 7\n  mintage new snowflake \
-                  --layout 41/10/12 --epoch 2025-01-01 --worker 7\n  mintage new uuid-v5 --namespace dns --name example.com"
+                  --layout 41/10/12 --epoch 2025-01-01 --worker 7\n  mintage new uuid-v5 --namespace dns --name example.com\n  mintage new typeid --prefix user\n  mintage new hash-prefixed --buckets 32"
 )]
 pub(crate) struct New {
     /// What to mint; `mintage schemes` lists them
@@ -34,7 +34,7 @@ pub(crate) struct New {
     /// How order is kept within a tick, for schemes with a choice
     #[arg(long, value_name = "METHOD")]
     method: Option<String>,
-    /// How ids are spelled: canonical, hex, decimal, or a form of the scheme
+    /// How ids are spelled: canonical, hex, decimal, base62 and the like, or a form of the scheme
     #[arg(long, value_name = "FORM", default_value = "canonical")]
     form: String,
     #[command(flatten)]
@@ -57,6 +57,24 @@ pub(crate) struct New {
     /// Custom bits of uuid-v8: 32 hex digits, of which version and variant are overwritten [default: random]
     #[arg(long, value_name = "HEX")]
     data: Option<String>,
+    /// Prefix of typeid, such as user
+    #[arg(long, value_name = "PREFIX")]
+    prefix: Option<String>,
+    /// Ids a block of sequential-uuid-counter [default: 65536]
+    #[arg(long, value_name = "N", value_parser = arguments::whole)]
+    block_size: Option<u64>,
+    /// Blocks of sequential-uuid-counter and -time before the first comes again, 1 to 65536 [default: 65536]
+    #[arg(long, value_name = "N", value_parser = arguments::whole)]
+    block_count: Option<u64>,
+    /// Length of a block of sequential-uuid-time, such as 60s [default: 60s]
+    #[arg(long, value_name = "LENGTH", value_parser = arguments::tick)]
+    interval: Option<u64>,
+    /// Buckets of hash-prefixed, 1 to 65536 [default: 16]
+    #[arg(long, value_name = "N", value_parser = arguments::whole)]
+    buckets: Option<u64>,
+    /// First value of the counter of spanner-bit-reversed and sequential-uuid-counter [default: 1 and 0]
+    #[arg(long, value_name = "N", value_parser = arguments::whole)]
+    first: Option<u64>,
     /// One JSON object a line
     #[arg(long)]
     json: bool,
@@ -90,7 +108,14 @@ impl New {
         let scheme = arguments::scheme(&self.scheme)?;
         let clock = self.at.map(|at| Arc::new(ManualClock::new(at)));
         let settings = self.settings(scheme, clock.clone())?;
-        let spelling = Spelling { scheme, form: self.form(scheme)?, is_json: self.json };
+        let prefix = match &self.prefix {
+            Some(prefix) if !prefix.is_empty() => {
+                check_prefix(prefix).map_err(|error| usage(format!("--prefix {prefix}: {error}")))?;
+                format!("{prefix}_")
+            }
+            _ => String::new(),
+        };
+        let spelling = Spelling { scheme, form: self.form(scheme)?, prefix, is_json: self.json };
         let mut out = output::stdout();
         if self.name.is_empty() {
             let generator = self.generator(scheme, &settings)?;
@@ -113,6 +138,36 @@ impl New {
 
     fn generator(&self, scheme: &'static Scheme, settings: &Settings) -> Result<Box<dyn Generator>, Failure> {
         scheme.generator(settings).map_err(|error| self.explain(error))
+    }
+
+    /// Refuses options that the scheme has no use for, naming those that have.
+    fn check_options(&self, scheme: &Scheme) -> Result<(), Failure> {
+        let has_policies = self.clock_back.is_some() || self.spent.is_some() || self.start.is_some();
+        let given = [
+            (has_policies, "--clock-back, --spent and --start", &[Setting::Policies][..]),
+            (self.namespace.is_some() || !self.name.is_empty(), "--namespace and --name", &[Setting::Name]),
+            (self.data.is_some(), "--data", &[Setting::Data]),
+            (self.block_size.is_some(), "--block-size", &[Setting::Blocks]),
+            (self.block_count.is_some(), "--block-count", &[Setting::Blocks, Setting::Intervals]),
+            (self.interval.is_some(), "--interval", &[Setting::Intervals]),
+            (self.buckets.is_some(), "--buckets", &[Setting::Buckets]),
+            (self.first.is_some(), "--first", &[Setting::First]),
+        ];
+        for (_, option, takers) in given.iter().filter(|(is_given, ..)| *is_given) {
+            if !takers.iter().any(|setting| scheme.takes(*setting)) {
+                let takes = |s: &&&Scheme| takers.iter().any(|setting| s.takes(*setting));
+                let names: Vec<&str> = mintage::SCHEMES.iter().filter(takes).map(|s| s.name).collect();
+                return Err(usage(format!(
+                    "{}: has no use for {option}; it goes with {}",
+                    scheme.name,
+                    names.join(", ")
+                )));
+            }
+        }
+        if self.prefix.is_some() && scheme.name != "typeid" {
+            return Err(usage(format!("{}: has no use for --prefix; it goes with typeid", scheme.name)));
+        }
+        Ok(())
     }
 
     fn failure(&self, stop: Stop) -> Failure {
@@ -151,24 +206,8 @@ impl New {
                 return Err(usage(format!("--epoch {} lies in the future: it is {now}", base.epoch)));
             }
         }
-        let has_policies = self.clock_back.is_some() || self.spent.is_some() || self.start.is_some();
-        let is_counted =
-            !matches!(scheme.facts.coordination, Coordination::Nothing | Coordination::SameInput);
-        if has_policies && !is_counted {
-            let text = "--clock-back, --spent and --start go with Snowflake-like schemes";
-            return Err(usage(format!("{}: {text}", scheme.name)));
-        }
-        let (is_named, is_custom) = (matches!(scheme.name, "uuid-v3" | "uuid-v5"), scheme.name == "uuid-v8");
-        if !is_named && (self.namespace.is_some() || !self.name.is_empty()) {
-            return Err(usage(format!(
-                "{}: --namespace and --name go with uuid-v3 and uuid-v5",
-                scheme.name
-            )));
-        }
-        if !is_custom && self.data.is_some() {
-            return Err(usage(format!("{}: --data goes with uuid-v8", scheme.name)));
-        }
-        if is_named && self.count != 1 {
+        self.check_options(scheme)?;
+        if scheme.takes(Setting::Name) && self.count != 1 {
             let text = "one name has one UUID, so -n makes no more of them; give --name several times";
             return Err(usage(format!("{}: {text}", scheme.name)));
         }
@@ -191,6 +230,11 @@ impl New {
             layout,
             name,
             data: self.data()?,
+            block_size: self.block_size,
+            block_count: self.block_count,
+            interval_nanos: self.interval,
+            buckets: self.buckets,
+            first: self.first,
             clock: clock.map(|clock| clock as Arc<dyn mintage::Clock>),
             ..Settings::default()
         })
@@ -290,6 +334,8 @@ impl Source<'_> {
 struct Spelling {
     scheme: &'static Scheme,
     form: TextForm,
+    /// What stands before each id.
+    prefix: String,
     is_json: bool,
 }
 
@@ -303,8 +349,10 @@ impl Spelling {
     fn write(&self, id: RawId, out: &mut impl Write) -> Result<(), Stop> {
         let text = self.form.print(id)?;
         if self.is_json {
-            output::json_line(out, &Minted { scheme: self.scheme.name, id: text.as_str() })?;
+            let id = &format!("{}{text}", self.prefix);
+            output::json_line(out, &Minted { scheme: self.scheme.name, id })?;
         } else {
+            out.write_all(self.prefix.as_bytes())?;
             out.write_all(text.as_bytes())?;
             out.write_all(b"\n")?;
         }

@@ -33,6 +33,14 @@ fn our_name(name: &str) -> Option<&'static str> {
         "mastodon" => "snowflake-mastodon",
         "instagram" => "snowflake-instagram",
         "prefixed-ksuid" => "ksuid",
+        "tsid-number" => "tsid",
+        "yitter(6,6)" => "yitter-idgenerator",
+        "uid-generator(28/22/13)" => "uid-generator",
+        "flake-idgen (unix epoch)" => "flake-idgen",
+        "cockroach-unique_rowid" => "cockroach-unique-rowid",
+        "sid-base32" | "sid-hex" => "sid",
+        "cosid as base62 (0-9A-Za-z)" => "cosid",
+        "tsid as base62 (0-9A-Za-z)" => "tsid",
         other => other,
     };
     mintage::Scheme::by_name(name).map(|scheme| scheme.name)
@@ -49,7 +57,8 @@ fn documented_ids_come_first_or_among_three_with_their_time() {
         let object = &inspect(&[id])[0];
         let place = schemes(object).iter().position(|s| *s == scheme);
         let is_number = id.bytes().all(|b| b.is_ascii_digit());
-        let within = if is_number { 3 } else { 1 };
+        // Numbers fit many layouts, and times hidden in version 4 can't be told from random bits.
+        let within = if is_number || scheme.starts_with("comb-") { 3 } else { 1 };
         assert!(
             place.is_some_and(|place| place < within),
             "{id}: {scheme} is not among {:?}",
@@ -57,15 +66,16 @@ fn documented_ids_come_first_or_among_three_with_their_time() {
         );
         let reading = &object["readings"][place.unwrap()];
         if let Some(decoded) = case["decoded_time"].as_str() {
-            let (ours, theirs) =
-                (UnixNanos::parse(reading["time"].as_str().unwrap()), UnixNanos::parse(decoded));
-            assert_eq!(ours, theirs, "{id}");
+            let nanos = |text: &str| UnixNanos::parse(text).unwrap().0;
+            let apart = nanos(reading["time"].as_str().unwrap()) - nanos(decoded);
+            // The file has microseconds at the finest.
+            assert!((0..1_000).contains(&apart), "{id}: {apart} ns apart");
         } else {
             assert_eq!(reading["time"], Value::Null, "{id}");
         }
         checked += 1;
     }
-    assert!(checked >= 32, "{checked}");
+    assert!(checked >= 50, "{checked}");
 }
 
 #[test]
@@ -73,10 +83,6 @@ fn hard_cases_of_these_schemes_have_their_time_in_every_reading() {
     let mut checked = 0;
     for case in vectors("hard_cases_inspect.json") {
         let id = case["input"].as_str().unwrap();
-        // UUIDs in 22 characters are forms that aren't here.
-        if case["class"] == "22 chars" {
-            continue;
-        }
         let object = &inspect(&["--", id])[0];
         let ours = schemes(object);
         let expected: Vec<&str> = case["expected_top"]
@@ -86,7 +92,8 @@ fn hard_cases_of_these_schemes_have_their_time_in_every_reading() {
             .filter_map(|t| our_name(t.as_str().unwrap()))
             .collect();
         if !expected.is_empty() {
-            assert!(expected.contains(&ours[0]) || ours[..3].contains(&expected[0]), "{id}: {ours:?}");
+            let first: Vec<&&str> = ours.iter().take(3).collect();
+            assert!(expected.iter().any(|e| first.contains(&e)), "{id}: {ours:?}");
         }
         for candidate in case["candidates"].as_array().unwrap() {
             let Some(scheme) = our_name(candidate["scheme"].as_str().unwrap()) else { continue };

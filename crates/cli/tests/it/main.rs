@@ -1,9 +1,13 @@
 //! The command as its users call it: the real binary, its output, its exit codes.
 
+mod convert;
+mod facade;
 mod inspect;
 mod new;
+mod planning;
 mod robust;
 mod schemes;
+mod token;
 
 use std::io::Write;
 use std::process::{Command, Output, Stdio};

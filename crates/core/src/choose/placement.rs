@@ -73,6 +73,7 @@ static HASH: Chart = Node::Ask {
 static APPEND: PlacementLeaf = PlacementLeaf {
     name: "append",
     form: "plain-key",
+    built_in: &[],
     why: "keys that grow fill one B-tree from its right end: full pages, few of them touched, a short log",
     watch: &[
         "many writers meet on the last page; at very high rates several tables or partitions relieve it",
@@ -82,6 +83,7 @@ static APPEND: PlacementLeaf = PlacementLeaf {
 static SCATTER: PlacementLeaf = PlacementLeaf {
     name: "scatter",
     form: "plain-key",
+    built_in: &[],
     why: "random keys touch pages all over the B-tree; at this rate that is bearable while the index fits in memory",
     watch: &["the log grows many times faster than with keys that grow, most of all after each checkpoint"],
 };
@@ -89,6 +91,7 @@ static SCATTER: PlacementLeaf = PlacementLeaf {
 static BESIDE: PlacementLeaf = PlacementLeaf {
     name: "beside",
     form: "surrogate-key",
+    built_in: &[],
     why: "random keys touch pages all over the B-tree: rows and other indexes follow a counter, and only one index pays for them",
     watch: &["two keys a row: foreign keys take the counter, strangers see the id"],
 };
@@ -96,6 +99,7 @@ static BESIDE: PlacementLeaf = PlacementLeaf {
 static SPREAD: PlacementLeaf = PlacementLeaf {
     name: "spread",
     form: "plain-key",
+    built_in: &[],
     why: "random keys spread writes over all ranges",
     watch: &[
         "rows made together lie apart: reading the newest needs an index of its own, which has a hot end",
@@ -105,6 +109,7 @@ static SPREAD: PlacementLeaf = PlacementLeaf {
 static LAST_RANGE: PlacementLeaf = PlacementLeaf {
     name: "last-range",
     form: "plain-key",
+    built_in: &[],
     why: "keys that grow all go to the last range; at this rate one node carries it",
     watch: &[
         "splitting doesn't help, since the next key is always in the last range: watch that node, and prefix before it is full",
@@ -113,7 +118,8 @@ static LAST_RANGE: PlacementLeaf = PlacementLeaf {
 
 static PREFIXED: PlacementLeaf = PlacementLeaf {
     name: "prefixed",
-    form: "hash-prefixed",
+    form: "hash-sharded",
+    built_in: &["hash-prefixed"],
     why: "keys that grow would all go to the last range: a few bits of hash before them make as many ends as nodes need",
     watch: &[
         "reading in order asks every prefix and merges",
@@ -124,6 +130,7 @@ static PREFIXED: PlacementLeaf = PlacementLeaf {
 static REVERSED: PlacementLeaf = PlacementLeaf {
     name: "reversed",
     form: "bit-reversed",
+    built_in: &["spanner-bit-reversed"],
     why: "a counter would always hit the last range; with its bits reversed each value falls into another one, and stays unique",
     watch: &["the keys don't sort by age"],
 };
@@ -131,6 +138,7 @@ static REVERSED: PlacementLeaf = PlacementLeaf {
 static PARTITION: PlacementLeaf = PlacementLeaf {
     name: "partition",
     form: "partition-key",
+    built_in: &[],
     why: "the store hashes the partition key, so any id spreads evenly",
     watch: &["there are no ranges of ids to read"],
 };
@@ -138,6 +146,7 @@ static PARTITION: PlacementLeaf = PlacementLeaf {
 static OWNED: PlacementLeaf = PlacementLeaf {
     name: "owned",
     form: "owner-and-id",
+    built_in: &[],
     why: "the hash takes the order away, and a sort key gives it back within each owner: a customer, a device, a day",
     watch: &["an owner that is much busier than others is a hot partition", "no order across owners"],
 };

@@ -1,7 +1,7 @@
 //! The locked engine: one [`Rule`] that threads share by turns.
 //!
 //! In a forked child it begins afresh, with new random state, also when another thread of the parent held the lock at the fork:
-//! each process uses a lock of its own.
+//! each process uses a lock of its own, and finds it without waiting for anybody.
 
 use super::rule::Rule;
 use super::{Generator, Settings, wait_while_busy};
@@ -12,6 +12,7 @@ use crate::raw::{RawId, Repr};
 use crate::time::{Clock, SystemClock};
 use alloc::boxed::Box;
 use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// A generator that any number of threads may share; each waits for its turn, no longer than a batch takes.
@@ -25,22 +26,46 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 /// ```
 pub struct Locked<R, C = SystemClock, E = SystemEntropy> {
     template: R,
-    own: OnceLock<Process<R>>,
+    own: Process<R>,
     clock: C,
     entropy: E,
 }
 
 /// The state in one process, and behind it that of its forked children, which they fill in themselves.
 struct Process<R> {
-    generation: u64,
+    owner: Owner,
     /// `None` until the first id.
     rule: Mutex<Option<R>>,
     child: OnceLock<Box<Self>>,
 }
 
 impl<R> Process<R> {
-    fn new() -> Self {
-        Self { generation: generation(), rule: Mutex::new(None), child: OnceLock::new() }
+    const fn new() -> Self {
+        Self { owner: Owner::nobody(), rule: Mutex::new(None), child: OnceLock::new() }
+    }
+}
+
+/// The process that some state belongs to: the first that asks. Not a `OnceLock`, which a child would wait for when it was forked
+/// while another thread of its parent was the first.
+#[derive(Debug)]
+pub(crate) struct Owner(AtomicU64);
+
+impl Owner {
+    /// Nobody yet.
+    pub(crate) const fn nobody() -> Self {
+        Self(AtomicU64::new(0))
+    }
+
+    /// Whether the process `generation` owns it, or does so from now on.
+    pub(crate) fn is(&self, generation: u64) -> bool {
+        // Ordering: the number guards no other memory.
+        match self.0.load(Ordering::Relaxed) {
+            0 => match self.0.compare_exchange(0, generation, Ordering::Relaxed, Ordering::Relaxed) {
+                Ok(_) => true,
+                Err(owner) => owner == generation,
+            },
+            owner => owner == generation,
+        }
     }
 }
 
@@ -55,7 +80,7 @@ impl<R: Rule> Locked<R> {
 impl<R: Rule, C: Clock, E: Entropy> Locked<R, C, E> {
     /// A generator by a clock and an entropy of the caller's.
     pub const fn with(rule: R, clock: C, entropy: E) -> Self {
-        Self { template: rule, own: OnceLock::new(), clock, entropy }
+        Self { template: rule, own: Process::new(), clock, entropy }
     }
 
     /// The next id, typed. Never waits for a clock.
@@ -80,8 +105,8 @@ impl<R: Rule, C: Clock, E: Entropy> Locked<R, C, E> {
         work: impl FnOnce(&mut R, &mut Draw<'_>) -> Result<T, Error>,
     ) -> Result<T, Error> {
         let now = generation();
-        let mut process = self.own.get_or_init(Process::new);
-        while process.generation != now {
+        let mut process = &self.own;
+        while !process.owner.is(now) {
             process = process.child.get_or_init(|| Box::new(Process::new()));
         }
         let mut rule = process.rule.lock().unwrap_or_else(PoisonError::into_inner);
@@ -124,4 +149,28 @@ impl<R, C, E> fmt::Debug for Locked<R, C, E> {
 /// A generator with the clock and the entropy that `settings` name.
 pub(crate) fn boxed(rule: impl Rule, settings: &Settings) -> Result<Box<dyn Generator>, Error> {
     Ok(Box::new(Locked::with(rule, settings.clock()?, settings.entropy()?)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn state_belongs_to_the_process_that_asks_first() {
+        let owner = Owner::nobody();
+        assert!(owner.is(3));
+        assert!(owner.is(3));
+        assert!(!owner.is(4));
+    }
+
+    #[test]
+    fn threads_of_one_process_that_ask_first_together_all_have_it() {
+        for _ in 0..1000 {
+            let owner = &Owner::nobody();
+            std::thread::scope(|scope| {
+                let threads = [3, 3].map(|generation| scope.spawn(move || owner.is(generation)));
+                assert_eq!(threads.map(|thread| thread.join().unwrap()), [true, true]);
+            });
+        }
+    }
 }

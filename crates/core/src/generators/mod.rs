@@ -9,9 +9,9 @@ pub mod gregorian;
 #[cfg_attr(not(feature = "std"), path = "locked_disabled.rs")]
 pub mod locked;
 pub mod monotonic;
-#[cfg_attr(not(feature = "std"), path = "registry_disabled.rs")]
 pub mod placed;
 pub mod process_counter;
+#[cfg_attr(not(feature = "std"), path = "registry_disabled.rs")]
 mod registry;
 pub mod reversed;
 pub mod rule;

@@ -6,11 +6,12 @@
 
 use super::counter::Parts;
 use super::cursor::Cursor;
+use super::locked::Owner;
 use crate::entropy;
 use crate::error::Error;
 use std::sync::{Arc, OnceLock};
 
-static WORKERS: OnceLock<Process> = OnceLock::new();
+static WORKERS: Process = Process::new();
 
 /// The cursor of this worker, with everything up to `tick` used.
 ///
@@ -27,18 +28,18 @@ pub(crate) fn shared_cursor(
 
 /// The cursor in the process `generation`; `None` when an ancestor has the worker.
 fn cursor_in(
-    workers: &OnceLock<Process>,
+    workers: &Process,
     generation: u64,
     parts: Parts,
     worker: u64,
     tick: u64,
 ) -> Option<Arc<Cursor>> {
-    let mut process = workers.get_or_init(|| Process::new(generation));
-    while process.generation != generation {
+    let mut process = workers;
+    while !process.owner.is(generation) {
         if process.find(parts, worker).is_some() {
             return None;
         }
-        process = process.child.get_or_init(|| Box::new(Process::new(generation)));
+        process = process.child.get_or_init(|| Box::new(Process::new()));
     }
     let cursor = process.find_or_add(parts, worker, tick);
     cursor.skip(tick, parts.count_bits());
@@ -50,7 +51,7 @@ const LISTS: usize = 256;
 
 /// The workers of one process, and behind them those of its forked children, which they fill in themselves.
 struct Process {
-    generation: u64,
+    owner: Owner,
     lists: [OnceLock<Box<Entry>>; LISTS],
     child: OnceLock<Box<Self>>,
 }
@@ -65,8 +66,8 @@ struct Entry {
 }
 
 impl Process {
-    const fn new(generation: u64) -> Self {
-        Self { generation, lists: [const { OnceLock::new() }; LISTS], child: OnceLock::new() }
+    const fn new() -> Self {
+        Self { owner: Owner::nobody(), lists: [const { OnceLock::new() }; LISTS], child: OnceLock::new() }
     }
 
     /// Never waits, also not for a thread that was adding an entry when this process was forked.
@@ -119,7 +120,7 @@ mod tests {
 
     #[test]
     fn generators_of_one_layout_and_worker_share_a_cursor() {
-        let workers = OnceLock::new();
+        let workers = Process::new();
         let cursor = |parts, worker| cursor_in(&workers, 1, parts, worker, 5).unwrap();
         let first = cursor(twitter(), 7);
         // Workers of one list, and of another layout.
@@ -131,7 +132,7 @@ mod tests {
 
     #[test]
     fn threads_that_come_first_together_share_it_too() {
-        let workers = OnceLock::new();
+        let workers = Process::new();
         let cursors: Vec<_> = std::thread::scope(|scope| {
             let make =
                 || (0..1024).map(|worker| cursor_in(&workers, 1, twitter(), worker, 5).unwrap()).collect();
@@ -145,7 +146,7 @@ mod tests {
 
     #[test]
     fn a_child_has_none_of_its_ancestors_workers_and_all_others() {
-        let workers = OnceLock::new();
+        let workers = Process::new();
         let has = |generation, worker| cursor_in(&workers, generation, twitter(), worker, 5).is_some();
         assert!(has(1, 7));
         assert!(!has(2, 7));
@@ -157,12 +158,12 @@ mod tests {
 
     #[test]
     fn a_child_does_not_wait_for_a_thread_that_its_parent_left_behind() {
-        let workers = OnceLock::new();
+        let workers = Process::new();
         assert!(cursor_in(&workers, 1, twitter(), 7, 5).is_some());
         let (begun, has_begun) = std::sync::mpsc::channel();
         let (end, may_end) = std::sync::mpsc::channel::<()>();
         std::thread::scope(|scope| {
-            let parent = workers.get().unwrap();
+            let parent = &workers;
             scope.spawn(move || {
                 // In the middle of adding worker 8, as a fork would leave it.
                 parent.list(8).get_or_init(|| {

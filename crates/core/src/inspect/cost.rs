@@ -19,6 +19,8 @@ pub(super) fn cost(
     let any_sequence = ANY_SEQUENCE.contains(&scheme.name);
     /// What a time in the future costs: about one id in a thousand million has one.
     const FUTURE: f64 = 30.0;
+    /// What a time costs that no number of nanoseconds can tell, in place of the size of its days.
+    const DAYS: f64 = 40.0;
     /// What a time before 2005 costs: examples in documentation have such times.
     const PAST: f64 = 18.0;
     /// What a time costs that lies before a scheme had found users.
@@ -28,7 +30,8 @@ pub(super) fn cost(
     let mut bits = match (is_plausible, is_past) {
         (true, _) => 0.0,
         (false, true) => PAST,
-        (false, false) => FUTURE,
+        // The further ahead, the less likely.
+        (false, false) => FUTURE + layout.time(raw).map_or(DAYS, |t| log2((t.0 - options.now.0) / DAY)),
     };
     if let Some(base) = layout.time_base() {
         let begin = base.epoch.max(PLAUSIBLE_FROM);

@@ -7,6 +7,7 @@ use crate::generators::stateless::{self, Recipe};
 use crate::id::{Id, const_id};
 use crate::layout::{Field, Layout, Role, TimeBase};
 use crate::mapping::Mapping;
+use crate::raw::mask;
 use crate::scheme::{Coordination, Facts, Scheme, Sortable, StaticScheme};
 use crate::text::UUID_FORMS;
 use crate::time::UnixNanos;
@@ -69,4 +70,21 @@ impl Recipe for CombUnixMsFirstRecipe {
         let tick = u128::from(fit_tick(NAME, BASE, tick_at(NAME, BASE, now)?, 48)?);
         Ok(crate::rfc9562::stamped(tick << 80 | draw.bits(80)?, 4))
     }
+}
+
+/// A UUID with its first and its last 48 bits exchanged: a COMB with its time at one end becomes one with its time at the other, and
+/// back. Source: ramsey/uuid, `TimestampFirstCombCodec`.
+///
+/// ```
+/// use mintage::schemes::comb_unix_ms_first::{CombUnixMsFirst, ends_exchanged};
+/// let last = mintage::CombUnixMsLast::parse("00000000-0000-4000-8000-00dc6acfac00")?;
+/// let first = CombUnixMsFirst::parse("00dc6acf-ac00-4000-8000-000000000000")?;
+/// assert_eq!(ends_exchanged(last.get()), first.get());
+/// # Ok::<(), mintage::Error>(())
+/// ```
+#[must_use]
+pub const fn ends_exchanged(uuid: u128) -> u128 {
+    const END: u32 = 48;
+    let middle = uuid & (mask(128 - 2 * END) << END);
+    uuid << (128 - END) | middle | uuid >> (128 - END)
 }

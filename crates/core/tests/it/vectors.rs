@@ -1,0 +1,243 @@
+//! Every published case in `tests/vectors/`: parsing, fields, times, names and the rules of monotonic generators.
+//!
+//! Each file has a runner below that must know every kind of case and every expected value in it. What it doesn't know fails, so
+//! nothing is passed over in silence; what isn't this crate's business stands in [`NOT_HERE`] with the reason.
+
+mod ksuid;
+mod objectid;
+mod snowflake;
+mod sonyflake;
+mod ulid;
+mod uuid;
+
+use mintage::{Error, RawId, Scheme};
+use serde_json::{Map, Value};
+use std::collections::BTreeSet;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// Expected values that the crate doesn't compute.
+const NOT_HERE: &[(&str, &str)] = &[
+    ("top", "which reading of an unknown id comes first is for the tests of `inspect`"),
+    ("candidates", "which readings an unknown id has is for the tests of `inspect`"),
+    ("low_rank", "ranking is for the tests of `inspect`"),
+    ("plausible", "whether a time is likely is for the tests of `inspect`"),
+    ("objectid_plausible", "whether a time is likely is for the tests of `inspect`"),
+    ("hidden_time", "a time hidden in a version 4 UUID is for the tests of `inspect`"),
+    ("dce_domain_name", "the layout gives the domain's number; its name is POSIX vocabulary"),
+    (
+        "illustrative_time_10ns",
+        "version 8 has no time that a reader may claim to know; the runner checks that",
+    ),
+    (
+        "time_note",
+        "free text about a year that RFC 3339 can't write; the runner checks that it isn't written",
+    ),
+    ("status", "free text; the runner checks the version in it"),
+    ("spec", "free text about the specification; the runner checks the error"),
+    ("rule", "free text; the runner checks the number and order of the ids"),
+    ("note", "free text"),
+    ("variant_note", "free text"),
+];
+
+type Runner = fn(&Case<'_>);
+
+/// The files with their runners.
+const FILES: &[(&str, &str, Runner)] = &[
+    ("ksuid.json", include_str!("../vectors/ksuid.json"), ksuid::run),
+    ("objectid.json", include_str!("../vectors/objectid.json"), objectid::run),
+    ("snowflake_discord.json", include_str!("../vectors/snowflake_discord.json"), snowflake::discord),
+    ("snowflake_instagram.json", include_str!("../vectors/snowflake_instagram.json"), snowflake::instagram),
+    ("snowflake_mastodon.json", include_str!("../vectors/snowflake_mastodon.json"), snowflake::mastodon),
+    ("snowflake_twitter.json", include_str!("../vectors/snowflake_twitter.json"), snowflake::twitter),
+    ("sonyflake.json", include_str!("../vectors/sonyflake.json"), sonyflake::run),
+    ("ulid.json", include_str!("../vectors/ulid.json"), ulid::run),
+    ("uuid_rfc9562.json", include_str!("../vectors/uuid_rfc9562.json"), uuid::run),
+];
+
+#[test]
+fn every_published_case_holds() {
+    let mut total = 0;
+    for_each_case(|case, run| {
+        run(case);
+        total += 1;
+    });
+    println!("{total} cases");
+    assert!(total > 250);
+}
+
+fn for_each_case(mut work: impl FnMut(&Case<'_>, Runner)) {
+    for (file, text, run) in FILES {
+        let document: Value = serde_json::from_str(text).unwrap();
+        let empty = Vec::new();
+        let hard = document["hard_cases"].as_array().unwrap_or(&empty);
+        for case in document["cases"].as_array().unwrap().iter().chain(hard) {
+            let kind = case.get("kind").map_or("hard", |kind| kind.as_str().unwrap());
+            let (input, expect) = (&case["input"], case["expect"].as_object().unwrap());
+            work(&Case { file, kind, input, expect }, *run);
+        }
+    }
+}
+
+#[test]
+fn every_expected_value_is_looked_at() {
+    let mut passed_over = Vec::new();
+    for_each_case(|case, run| {
+        for key in case.expect.keys().filter(|key| NOT_HERE.iter().all(|(known, _)| known != key)) {
+            let mut expect = case.expect.clone();
+            expect[key] = other_than(&case.expect[key]);
+            let wrong = Case { expect: &expect, ..*case };
+            if catch_unwind(AssertUnwindSafe(|| run(&wrong))).is_ok() {
+                passed_over.push(format!("{case}: {key}"));
+            }
+        }
+    });
+    assert!(passed_over.is_empty(), "wrong values that nobody notices: {passed_over:#?}");
+}
+
+/// A value of the same kind that is wrong.
+fn other_than(value: &Value) -> Value {
+    match value {
+        Value::Bool(value) => Value::Bool(!value),
+        Value::Number(number) => match number.as_u64() {
+            Some(number) => Value::from(number ^ 1),
+            None => Value::from(number.as_f64().unwrap() * 2.0),
+        },
+        Value::String(text) if text.is_ascii() && !text.is_empty() => {
+            let first = if text.starts_with('1') { '2' } else { '1' };
+            Value::from(format!("{first}{}", &text[1..]))
+        }
+        _ => Value::from("something else"),
+    }
+}
+
+#[test]
+fn every_file_of_vectors_has_a_runner() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/vectors");
+    let files: BTreeSet<String> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned())
+        .collect();
+    assert_eq!(files, FILES.iter().map(|(file, ..)| (*file).to_string()).collect());
+}
+
+/// One published case.
+struct Case<'a> {
+    file: &'a str,
+    kind: &'a str,
+    input: &'a Value,
+    expect: &'a Map<String, Value>,
+}
+
+impl Case<'_> {
+    /// The input as text.
+    fn text(&self) -> &str {
+        self.input.as_str().unwrap_or_else(|| panic!("{self}: the input is not text"))
+    }
+
+    /// A number in the input.
+    fn number(&self, key: &str) -> u64 {
+        self.input[key].as_u64().unwrap_or_else(|| panic!("{self}: no number {key}"))
+    }
+
+    /// A number in the input, as a field's value.
+    fn value(&self, key: &str) -> u128 {
+        self.number(key).into()
+    }
+
+    /// Text in the input.
+    fn part(&self, key: &str) -> &str {
+        self.input[key].as_str().unwrap_or_else(|| panic!("{self}: no text {key}"))
+    }
+
+    /// The input read by `scheme`.
+    fn read(&self, scheme: &Scheme) -> RawId {
+        scheme.parse(self.text()).unwrap_or_else(|error| panic!("{self}: {error}"))
+    }
+
+    /// What is found must be what is expected.
+    fn same(&self, key: &str, found: impl Into<Value>) {
+        let (found, expected) = (found.into(), &self.expect[key]);
+        assert_eq!(&found, expected, "{self}: {key}");
+    }
+
+    /// The same, hex digits in either case.
+    fn same_hex(&self, key: &str, found: &[u8]) {
+        let expected = self.expect[key].as_str().unwrap().trim_start_matches("0x").to_ascii_lowercase();
+        assert_eq!(hex(found), expected, "{self}: {key}");
+    }
+
+    /// What is found must be an error, for the expected reason.
+    fn fails<T: std::fmt::Debug>(&self, key: &str, found: Result<T, Error>) {
+        let words = match found {
+            Ok(found) => panic!("{self}: {found:?} instead of an error"),
+            Err(Error::TooLarge { .. } | Error::Overflow { .. }) => vec!["overflow".to_string()],
+            Err(Error::Length { found, .. }) => vec!["length".to_string(), format!("length {found}")],
+            Err(Error::Character { found, .. }) => {
+                vec!["char".to_string(), format!("char {found}"), format!("excluded letter {found}")]
+            }
+            Err(Error::Bytes { .. }) => vec!["truncated".to_string()],
+            Err(Error::BeforeEpoch { .. }) => vec!["ErrStartTimeAhead".to_string()],
+            Err(Error::TimeFieldEnded { .. }) => vec!["ErrOverTimeLimit".to_string()],
+            Err(_) => Vec::new(),
+        };
+        match &self.expect[key] {
+            Value::Bool(is_error) => assert!(is_error, "{self}: {words:?}"),
+            expected => assert!(words.iter().any(|word| expected == word), "{self}: {words:?}"),
+        }
+    }
+
+    /// The id is the one with this name.
+    fn special(&self, raw: RawId, bits: u32) {
+        let expected = self.expect["special"].as_str().unwrap();
+        let all = [("nil", RawId::ZERO), ("max", RawId::max_of(bits))];
+        assert!(all.contains(&(expected, raw)), "{self}: {raw:?}");
+    }
+
+    /// An expected value that the runner doesn't know.
+    fn other(&self, key: &str) {
+        let is_known = NOT_HERE.iter().any(|(known, _)| *known == key);
+        assert!(is_known, "{self}: {key} is checked nowhere");
+    }
+
+    /// A kind that the runner doesn't know.
+    fn unknown(&self) {
+        panic!("{self}: a kind that no test knows");
+    }
+}
+
+impl std::fmt::Display for Case<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}, {} {}", self.file, self.kind, self.input)
+    }
+}
+
+/// The time of an id, with as many digits as its tick can tell apart.
+fn time(scheme: &Scheme, raw: RawId) -> Value {
+    let digits = scheme.layout.time_base().map_or(0, |base| base.fraction_digits());
+    let time = scheme.layout.time(raw).and_then(|time| time.rfc3339(digits));
+    time.map_or(Value::Null, |time| time.to_string().into())
+}
+
+/// Unix milliseconds of an id.
+fn millis(scheme: &Scheme, raw: RawId) -> Value {
+    i64::try_from(scheme.layout.time(raw).unwrap().0 / 1_000_000).unwrap().into()
+}
+
+/// The value of a field.
+fn field(scheme: &Scheme, raw: RawId, name: &str) -> Value {
+    let at = scheme.layout.fields().iter().position(|field| field.name == name).unwrap();
+    u64::try_from(scheme.layout.value(raw, at)).unwrap().into()
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn unhex(text: &str) -> Vec<u8> {
+    (0..text.len()).step_by(2).map(|at| u8::from_str_radix(&text[at..at + 2], 16).unwrap()).collect()
+}
+
+/// The last `bits` of a number as bytes.
+fn low_bytes(number: u128, bits: usize) -> Vec<u8> {
+    number.to_be_bytes()[16 - bits / 8..].to_vec()
+}
