@@ -9,9 +9,9 @@ use mintage::token::{TokenForm, TokenFormat};
 use mintage::{Clock, SystemClock, SystemEntropy, UuidV7};
 use std::hint::black_box;
 
-/// Calls a run; the fastest of the runs is told, since others slow one down and nobody speeds it up.
-const CALLS: u64 = 100_000;
-const RUNS: usize = 9;
+/// Calls a run, few enough that some runs pass undisturbed; the fastest is told.
+const CALLS: u64 = 1_000;
+const RUNS: usize = 500;
 
 fn cost<T>(what: &str, mut work: impl FnMut(u64) -> T) {
     let mut least = u64::MAX;

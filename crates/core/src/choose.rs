@@ -141,6 +141,18 @@ impl PeakRate {
     }
 }
 
+impl Size {
+    /// Its bits.
+    #[must_use]
+    pub const fn bits(self) -> u32 {
+        match self {
+            Self::Js => 53,
+            Self::Bigint => 64,
+            Self::Uuid => 128,
+        }
+    }
+}
+
 /// A question, with its answers in words.
 #[derive(Clone, Copy, Debug)]
 pub struct Question {
@@ -397,6 +409,8 @@ pub struct Choosing {
     pub placement: &'static PlacementLeaf,
     /// The answers that led to it, in order.
     pub placement_path: Vec<Turn>,
+    /// Schemes that could be taken instead, since they have this placement inside the id, and are narrow enough.
+    pub instead: Vec<&'static str>,
 }
 
 /// The scheme and the placement for these answers.
@@ -407,7 +421,19 @@ pub fn choose(answers: &Answers) -> Choosing {
         "key" => Some(scheme.key.word()),
         _ => answers.word(question),
     });
-    Choosing { scheme, scheme_path, shortfalls: scheme.offers.shortfalls(answers), placement, placement_path }
+    let is_narrow =
+        |name: &str| Scheme::by_name(name).is_some_and(|scheme| scheme.layout.bits() <= answers.size.bits());
+    // A facade is made for the scheme behind it.
+    let instead =
+        placement.built_in.iter().copied().filter(|name| scheme.facade.is_none() && is_narrow(name));
+    Choosing {
+        scheme,
+        scheme_path,
+        shortfalls: scheme.offers.shortfalls(answers),
+        placement,
+        placement_path,
+        instead: instead.collect(),
+    }
 }
 
 /// The leaf that a chart leads to, and the way.
@@ -571,12 +597,7 @@ mod tests {
         for leaf in SCHEME_LEAVES {
             let Some(scheme) = Scheme::by_name(leaf.scheme) else { continue };
             let bits = scheme.layout.bits();
-            let fits = match leaf.offers.size {
-                Size::Js => scheme.layout.used_bits() <= 53,
-                Size::Bigint => bits <= 64,
-                Size::Uuid => bits <= 128,
-            };
-            assert!(fits, "{}", leaf.name);
+            assert!(bits <= leaf.offers.size.bits(), "{}", leaf.name);
             let sorts = scheme.facts.sortable != Sorts::No;
             assert_eq!(leaf.offers.sortable != Sortable::No, sorts, "{}", leaf.name);
             let is_free = scheme.facts.coordination == crate::scheme::Coordination::Nothing;
@@ -628,6 +649,10 @@ mod tests {
         assert_eq!(led(&twitter), ("snowflake", "append"));
         let ranges = Answers { leaks: Leaks::Nothing, sortable: Sortable::No, store: Store::Range, ..base };
         assert_eq!(led(&ranges), ("uuid-v4", "spread"));
+        let prefixed = Answers { store: Store::Range, ..base };
+        assert_eq!(led(&prefixed), ("uuid-v7", "prefixed"));
+        assert_eq!(choose(&prefixed).instead, ["hash-prefixed"]);
+        assert!(choose(&Answers { store: Store::Range, ..twitter }).instead.is_empty());
         let impossible = choose(&Answers { size: Size::Bigint, ..base });
         assert_eq!(impossible.scheme.name, "uuid-v7");
         assert_eq!(impossible.shortfalls, [Shortfall { question: "size", asked: "64", given: "128" }]);

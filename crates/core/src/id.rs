@@ -49,12 +49,19 @@ impl<S: StaticScheme> Id<S> {
         self.0
     }
 
-    /// From big-endian bytes.
+    /// From big-endian bytes, as many as the type has: 8, 12, 16 or 20. An id of fewer bits has zeros in front; its own bytes alone
+    /// are read by [`Scheme::parse_bytes`].
     ///
     /// # Errors
-    /// See [`Scheme::parse_bytes`].
+    /// [`Error::Bytes`] for another length; see [`Scheme::check`].
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
-        S::SCHEME.parse_bytes(bytes).map(|raw| Self(S::Repr::from_raw(raw)))
+        match RawId::from_be_bytes(bytes) {
+            Some(raw) if bytes.len() == S::Repr::BYTES => Self::from_raw(raw),
+            _ => {
+                let (scheme, expected) = (S::SCHEME.name, S::Repr::BYTES);
+                Err(Error::Bytes { scheme, found: bytes.len(), expected })
+            }
+        }
     }
 
     /// The big-endian bytes, an array.

@@ -777,7 +777,9 @@ mod tests {
         for text in ["16JD", "16jd", "i6Jd", "1-6-J-D", "0016JD"] {
             assert_eq!(parse_crockford_checked(text, 64), Ok(number), "{text}");
         }
-        for (text, value) in [("00", 0), ("11", 1), ("il", 1), ("oO", 0), ("14U", 36), ("14u", 36), ("10*", 32)] {
+        for (text, value) in
+            [("00", 0), ("11", 1), ("il", 1), ("oO", 0), ("14U", 36), ("14u", 36), ("10*", 32)]
+        {
             assert_eq!(parse_crockford_checked(text, 64), Ok(RawId::new(value)), "{text}");
         }
         let error = parse_crockford_checked("16JE", 64);

@@ -230,8 +230,8 @@ fn print(out: &mut impl Write, choosing: &Choosing, database: Option<&Database>)
     )?;
     line("because", placement.why)?;
     line("answers", &path(&choosing.placement_path))?;
-    for name in placement.built_in {
-        line("or", &format!("{name} has that inside the id: {}", describe(name).unwrap_or_default()))?;
+    for name in &choosing.instead {
+        line("or", &format!("{name} has that inside the id ({})", describe(name).unwrap_or_default()))?;
     }
     for (title, sql_type) in sql_types(scheme, database) {
         line("type", &format!("{sql_type} ({title})"))?;
@@ -291,8 +291,8 @@ struct Placed {
     leaf: &'static str,
     form: &'static str,
     form_is: &'static str,
-    /// Schemes that have this placement inside the id.
-    built_in: &'static [&'static str],
+    /// Schemes that could be taken instead, since they have this placement inside the id.
+    instead: Vec<&'static str>,
     why: &'static str,
     path: Vec<Turned>,
 }
@@ -335,7 +335,7 @@ impl Chosen {
                 leaf: placement.name,
                 form: placement.form,
                 form_is: describe(placement.form).unwrap_or_default(),
-                built_in: placement.built_in,
+                instead: choosing.instead.clone(),
                 why: placement.why,
                 path: turned(&choosing.placement_path),
             },

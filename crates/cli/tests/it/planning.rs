@@ -1,6 +1,7 @@
 //! `mintage odds`, `capacity`, `size` and `choose`.
 
 use crate::{lines, mintage, mintage_reading, refusal};
+use proptest::prelude::*;
 use serde_json::Value;
 use std::process::{Command, Stdio};
 
@@ -9,7 +10,7 @@ const NOW: &str = "2026-11-30T00:00:00Z";
 /// The JSON objects of a run that must succeed.
 fn objects(args: &[&str]) -> Vec<Value> {
     let args = [args, &["--json"]].concat();
-    lines(&args).iter().map(|line| serde_json::from_str(line).unwrap()).collect()
+    lines(&args).iter().map(|line| serde_json::from_str(line).expect("JSON")).collect()
 }
 
 fn object(args: &[&str]) -> Value {
@@ -19,7 +20,7 @@ fn object(args: &[&str]) -> Value {
 }
 
 fn near(found: &Value, expected: f64) {
-    let found = found.as_f64().unwrap();
+    let found = found.as_f64().expect("a number");
     assert!((found / expected - 1.0).abs() < 1e-3, "{found:e} instead of {expected:e}");
 }
 
@@ -32,21 +33,60 @@ fn examples(command: &str) -> Vec<String> {
     text.lines().map(str::to_owned).collect()
 }
 
+/// Runs a command line that begins with `mintage`.
+fn shell(line: &str) -> std::process::Output {
+    let folder = std::path::Path::new(env!("CARGO_BIN_EXE_mintage")).parent().expect("a folder");
+    let path = format!("{}:{}", folder.display(), std::env::var("PATH").unwrap_or_default());
+    let mut shell = Command::new("sh");
+    shell.args(["-c", line]).env("PATH", path).stdin(Stdio::null());
+    shell.output().expect("a shell")
+}
+
 #[test]
 fn every_example_of_the_help_runs() {
-    let folder = std::path::Path::new(env!("CARGO_BIN_EXE_mintage")).parent().unwrap().to_owned();
-    let path = format!("{}:{}", folder.display(), std::env::var("PATH").unwrap());
     for command in ["odds", "capacity", "size", "choose"] {
         let examples = examples(command);
         assert!(examples.len() >= 2, "{command}: {examples:?}");
         for example in examples {
             assert!(example.starts_with(&format!("mintage {command} ")), "{example}");
-            let mut shell = Command::new("sh");
-            let output =
-                shell.args(["-c", &example]).env("PATH", &path).stdin(Stdio::null()).output().unwrap();
+            let output = shell(&example);
             assert!(output.status.success(), "{example}: {}", String::from_utf8_lossy(&output.stderr));
             assert!(!output.stdout.is_empty(), "{example}");
         }
+    }
+}
+
+/// The documentation's `console` blocks: each command, and what it prints.
+fn documented() -> Vec<(String, String)> {
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/planning.md");
+    let page = std::fs::read_to_string(page).expect("docs/planning.md");
+    let mut runs: Vec<(String, String)> = Vec::new();
+    for block in page.split("```console\n").skip(1) {
+        let mut rest = block.split("```").next().unwrap_or_default().lines();
+        while let Some(line) = rest.next() {
+            if let Some(command) = line.strip_prefix("$ ") {
+                let mut command = command.to_owned();
+                while command.ends_with('\\') {
+                    command.pop();
+                    command.push_str(rest.next().unwrap_or_default());
+                }
+                runs.push((command, String::new()));
+            } else if let Some((_, output)) = runs.last_mut() {
+                output.push_str(line);
+                output.push('\n');
+            }
+        }
+    }
+    runs
+}
+
+#[test]
+fn documented_outputs_are_real() {
+    let runs = documented();
+    assert!(runs.len() > 10);
+    for (command, expected) in runs {
+        let output = shell(&command);
+        assert_eq!(String::from_utf8_lossy(&output.stdout), expected, "{command}");
     }
 }
 
@@ -127,7 +167,7 @@ fn lifetimes_rates_and_workers() {
 fn counters_run_out_on_a_date() {
     let int4 = object(&["capacity", "--counter", "int4", "--rate", "100/s", "--now", NOW]);
     near(&int4["lasts_secs"], 21_474_836.47);
-    assert_eq!(int4["ends"], "2027-08-06T13:13:56Z");
+    assert_eq!(int4["ends"], "2027-08-05T13:13:56Z");
     let text = lines(&["capacity", "--counter", "integer", "--rate", "100/s", "--now", NOW]).join("\n");
     assert!(text.contains("8.17 months"), "{text}");
     let used = ["capacity", "--counter", "int4", "--current", "1.9e9", "--rate", "5e6/day", "--now", NOW];
@@ -141,7 +181,7 @@ fn counters_run_out_on_a_date() {
 #[test]
 fn what_ends_within_two_years_is_refused_unless_forced() {
     let split = ["capacity", "28/22/13", "--epoch", "2016-05-19T16:00:00Z", "--tick", "1s"];
-    for now in ["2022-11-21", "2024-11-20", "2026-11-30"] {
+    for now in ["2022-11-22", "2024-11-20", "2026-11-30"] {
         let (code, error) = refusal(&[&split[..], &["--now", now]].concat());
         assert_eq!(code, 2);
         assert!(error.contains("2024-11-20T13:24:16Z") && error.contains("--force"), "{error}");
@@ -366,5 +406,26 @@ fn extreme_figures_neither_wrap_nor_panic() {
                 check(&["capacity", split, "--tick", tick, "--epoch", epoch, "--now", epoch]);
             }
         }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn no_argument_makes_planning_panic(
+        value in "[ -~é]{0,24}|[0-9.e^/%_-]{1,12}(/(s|ms|y|1e9ns)|y|s|%)?",
+        option in prop::sample::select(vec![
+            "odds ulid --count", "odds --bits 64 --rate 5/s --for", "odds ulid --for 1y --rate", "odds ulid --at-odds",
+            "odds --count 5 --bits", "odds --bits 8 --count 5 --for 1s --tick", "capacity", "capacity --counter int4 --rate",
+            "capacity --counter int4 --current", "capacity 41/10/12 --regions", "capacity 41/10/12 --epoch", "capacity 41/10/12 --now",
+            "capacity --suggest --machines 5 --rate 5/s --years", "capacity --suggest --years 5 --rate 5/s --machines",
+            "size --rows", "size --rows 5 --key", "size --rows 5 --indexes", "choose --scope", "choose --peak-rate", "choose --database",
+        ]),
+    ) {
+        let args: Vec<&str> = option.split(' ').chain([value.as_str()]).collect();
+        let output = mintage(&args);
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        prop_assert!(matches!(output.status.code(), Some(0 | 2)), "{args:?}: {stderr}");
     }
 }

@@ -111,11 +111,11 @@ mod tests {
     use crate::schemes::snowflake_twitter::SnowflakeTwitterScheme;
 
     fn twitter() -> Parts {
-        Parts::of(&SnowflakeTwitterScheme::SCHEME.layout).unwrap()
+        Parts::of(&SnowflakeTwitterScheme::SCHEME.layout).expect("a layout of tick, worker and sequence")
     }
 
     fn instagram() -> Parts {
-        Parts::of(&SnowflakeInstagramScheme::SCHEME.layout).unwrap()
+        Parts::of(&SnowflakeInstagramScheme::SCHEME.layout).expect("a layout of tick, worker and sequence")
     }
 
     #[test]

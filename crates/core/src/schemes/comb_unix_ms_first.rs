@@ -49,7 +49,7 @@ impl StaticScheme for CombUnixMsFirstScheme {
         },
         methods: &[],
         settings: &[],
-        generator: Some(|settings| stateless::boxed::<CombUnixMsFirstRecipe>(settings)),
+        generator: Some(stateless::boxed::<CombUnixMsFirstRecipe>),
     };
 }
 

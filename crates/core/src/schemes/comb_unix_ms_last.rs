@@ -49,7 +49,7 @@ impl StaticScheme for CombUnixMsLastScheme {
         },
         methods: &[],
         settings: &[],
-        generator: Some(|settings| stateless::boxed::<CombUnixMsLastRecipe>(settings)),
+        generator: Some(stateless::boxed::<CombUnixMsLastRecipe>),
     };
 }
 

@@ -129,8 +129,17 @@ fn friendly_time(text: &str, offset_secs: i32) -> Result<UnixNanos, Error> {
     let small = |from: usize| part(from, from + 2)?.try_into().map_err(|_| Error::Time);
     let nanos = i32::from(part(14, 17)?) * 1_000_000;
     let civil = DateTime::new(part(0, 4)?, small(4)?, small(6)?, small(8)?, small(10)?, small(12)?, nanos);
-    let stamp = Offset::from_seconds(offset_secs).and_then(|offset| offset.to_timestamp(civil?));
-    stamp.map(|stamp| UnixNanos(stamp.as_nanosecond())).map_err(|_| Error::Time)
+    let (Ok(civil), Ok(offset)) = (civil, Offset::from_seconds(offset_secs)) else {
+        return Err(Error::Time);
+    };
+    match offset.to_timestamp(civil) {
+        Ok(stamp) => Ok(UnixNanos(stamp.as_nanosecond())),
+        // The last days of the year 9999 are beyond the calendar here, and long beyond the field.
+        Err(_) => Err(Error::TimeFieldEnded {
+            scheme: CosidScheme::SCHEME.name,
+            ended: CosidScheme::SCHEME.layout.ends_at().unwrap_or_default(),
+        }),
+    }
 }
 
 #[cfg(test)]
@@ -153,6 +162,9 @@ mod tests {
             assert!(parse_friendly(text, 0).is_err(), "{text}");
         }
         assert!(parse_friendly("20211228202301948-0-0", i32::MAX).is_err());
-        assert_eq!(parse_friendly("20191224155959999-0-0", 0).unwrap_err().to_string(), "cosid: the clock says 2019-12-24T15:59:59.999Z, before the epoch 2019-12-24T16:00:00Z; set the clock or choose an earlier epoch");
+        assert_eq!(
+            parse_friendly("20191224155959999-0-0", 0).unwrap_err().to_string(),
+            "cosid: the clock says 2019-12-24T15:59:59.999Z, before the epoch 2019-12-24T16:00:00Z; set the clock or choose an earlier epoch"
+        );
     }
 }

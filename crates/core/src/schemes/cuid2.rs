@@ -41,7 +41,7 @@ impl StaticScheme for Cuid2Scheme {
         },
         methods: &[],
         settings: &[],
-        generator: Some(|settings| stateless::boxed::<Cuid2Recipe>(settings)),
+        generator: Some(stateless::boxed::<Cuid2Recipe>),
     };
 }
 

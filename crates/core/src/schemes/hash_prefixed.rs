@@ -56,7 +56,7 @@ impl StaticScheme for HashPrefixedScheme {
         },
         methods: &[],
         settings: &[Setting::Buckets],
-        generator: Some(|settings| HashPrefixed::generator(settings)),
+        generator: Some(HashPrefixed::generator),
     };
 }
 

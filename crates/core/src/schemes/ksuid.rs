@@ -60,7 +60,7 @@ impl StaticScheme for KsuidScheme {
         },
         methods: &[],
         settings: &[],
-        generator: Some(|settings| stateless::boxed::<KsuidRecipe>(settings)),
+        generator: Some(stateless::boxed::<KsuidRecipe>),
     };
 }
 

@@ -55,7 +55,7 @@ impl StaticScheme for LaravelOrderedUuidScheme {
         },
         methods: &[],
         settings: &[],
-        generator: Some(|settings| stateless::boxed::<LaravelOrderedUuidRecipe>(settings)),
+        generator: Some(stateless::boxed::<LaravelOrderedUuidRecipe>),
     };
 }
 

@@ -41,7 +41,7 @@ impl StaticScheme for NanoidScheme {
         },
         methods: &[],
         settings: &[],
-        generator: Some(|settings| stateless::boxed::<NanoidRecipe>(settings)),
+        generator: Some(stateless::boxed::<NanoidRecipe>),
     };
 }
 

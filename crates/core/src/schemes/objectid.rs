@@ -79,7 +79,7 @@ impl Mint for ObjectIdScheme {
 mod tests {
     use super::*;
     use crate::entropy::{Draw, Entropy};
-    use crate::error::Cause;
+    use crate::error::{Cause, Error};
     use crate::generators::rule::Rule;
     use crate::time::UnixNanos;
 

@@ -64,18 +64,19 @@ impl StaticScheme for Scru128Scheme {
 
 const_id!(Scru128Scheme, u128);
 
-/// The low counter starts at a random value each millisecond, the high one each second; together they rise by one. When both are
-/// spent, the next millisecond is borrowed.
+/// The low counter starts at a random value each millisecond; the high one is drawn anew when a second or more has gone by since it
+/// was. Together they rise by one. When both are spent, the next millisecond is borrowed, with a high counter of zero.
+/// Source: scru128/spec, Specification and Counter overflow handling.
 #[derive(Clone, Copy, Debug)]
 pub struct Scru128Rule {
     last: Option<Moment>,
-    /// The second in which the high counter was drawn.
-    second: u64,
+    /// The millisecond in which the high counter was drawn.
+    renewed: u64,
 }
 
 impl Scru128Rule {
     /// A rule without state.
-    pub const NEW: Self = Self { last: None, second: 0 };
+    pub const NEW: Self = Self { last: None, renewed: 0 };
 }
 
 impl Rule for Scru128Rule {
@@ -88,19 +89,25 @@ impl Rule for Scru128Rule {
     }
 
     fn next(&mut self, now: UnixNanos, draw: &mut Draw<'_>) -> Result<u128, Error> {
+        const SECOND: u64 = 1000;
         let name = Scru128Scheme::SCHEME.name;
         let tick = tick_at(name, BASE, now)?;
-        let high = match self.last {
-            Some(last) if tick / 1000 <= self.second => last.count >> 24,
-            _ => draw.bits(24)?,
+        let mut renewed = self.renewed;
+        let count = match self.last {
+            // The counters go on.
+            Some(last) if tick <= last.tick => 0,
+            Some(last) if tick - renewed < SECOND => last.count >> 24 << 24 | draw.bits(24)?,
+            _ => {
+                renewed = tick;
+                draw.bits(48)?
+            }
         };
-        let start = Moment { tick, count: high << 24 | draw.bits(24)? };
-        let moment = match advance(self.last, start, 1, mask(48)) {
+        let moment = match advance(self.last, Moment { tick, count }, 1, mask(48)) {
             Step::Use(moment) => moment,
-            Step::WaitUntil(tick) => Moment { tick, count: draw.bits(48)? },
+            Step::WaitUntil(tick) => Moment { tick, count: draw.bits(24)? },
         };
         let tick = u128::from(fit_tick(name, BASE, moment.tick, 48)?);
-        self.second = self.second.max(moment.tick / 1000);
+        self.renewed = renewed;
         self.last = Some(moment);
         Ok(tick << 80 | moment.count << 32 | draw.bits(32)?)
     }

@@ -1,11 +1,11 @@
 //! Snowflake as the Go package bwmarrin/snowflake has it: Twitter's epoch, one node field, and more spellings.
 
+use crate::error::Error;
 use crate::generators::counter::{Compiled, CounterGenerator};
 use crate::id::{Id, const_id};
 use crate::layout::{Field, Layout, Role, TimeBase};
 use crate::mapping::Mapping;
 use crate::scheme::{Coordination, Facts, Scheme, Setting, Sortable, StaticScheme};
-use crate::error::Error;
 use crate::text::{BASE36_LOWER, BASE58_FLICKR, Base, DECIMAL, TextForm, ZBASE32};
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -142,8 +142,12 @@ mod tests {
             let id = SnowflakeBwmarrin::from_raw(crate::RawId::new(number)).unwrap();
             assert_eq!(parse_base64(&print_base64(id)), Ok(id));
         }
-        assert_eq!(parse_base64("MTExNjgxOTQ5NDY2MDk5NzEyMA==").map(|id| id.get()), Ok(1_116_819_494_660_997_120));
-        for text in ["", "MQ", "MQ=", "MR==", "M===", "====", "MQ==MQ==", "é===", "////", "MTEx/w==", "LTEx"] {
+        assert_eq!(
+            parse_base64("MTExNjgxOTQ5NDY2MDk5NzEyMA==").map(|id| id.get()),
+            Ok(1_116_819_494_660_997_120)
+        );
+        for text in ["", "MQ", "MQ=", "MR==", "M===", "====", "MQ==MQ==", "é===", "////", "MTEx/w==", "LTEx"]
+        {
             assert!(parse_base64(text).is_err(), "{text}");
         }
     }

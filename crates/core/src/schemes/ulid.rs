@@ -85,6 +85,7 @@ impl Mint for UlidScheme {
 mod tests {
     use super::*;
     use crate::entropy::{Draw, Entropy};
+    use crate::error::Error;
     use crate::generators::rule::Rule;
     use crate::time::UnixNanos;
 

@@ -54,7 +54,7 @@ impl StaticScheme for UuidV4Scheme {
         },
         methods: &[],
         settings: &[],
-        generator: Some(|settings| stateless::boxed::<Uuid4Recipe>(settings)),
+        generator: Some(stateless::boxed::<Uuid4Recipe>),
     };
 }
 

@@ -47,7 +47,7 @@ fn word(hex: &Value) -> u64 {
 
 fn alphabet(radix: u64) -> Alphabet {
     let all = Alphabet::ALL.into_iter();
-    all.filter(|alphabet| u64::from(alphabet.radix()) == radix).last().expect("an alphabet of this radix")
+    all.filter(|alphabet| u64::from(alphabet.radix()) == radix).next_back().expect("an alphabet of this radix")
 }
 
 #[test]

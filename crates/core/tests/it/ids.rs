@@ -103,6 +103,26 @@ fn an_id_of_another_kind_is_refused_with_the_field_that_says_so() {
 }
 
 #[test]
+fn bytes_of_any_width_round_trip() {
+    fn check<S: StaticScheme>() {
+        for (text, _) in S::SCHEME.vectors {
+            let id: Id<S> = text.parse().unwrap();
+            assert_eq!(Id::from_bytes(id.to_bytes().as_ref()), Ok(id), "{id:?}");
+            assert_eq!(Id::from_raw(id.raw()), Ok(id));
+        }
+    }
+    check::<mintage::schemes::snowflake_twitter::SnowflakeTwitterScheme>();
+    check::<mintage::schemes::cosid_string::CosidStringScheme>(); // 80 bits
+    check::<mintage::schemes::objectid::ObjectIdScheme>(); // 96
+    check::<mintage::schemes::firebase_pushid::FirebasePushidScheme>(); // 120
+    check::<mintage::schemes::elasticsearch_id::ElasticsearchIdScheme>(); // 120, shuffled
+    check::<mintage::schemes::cuid2::Cuid2Scheme>(); // 125
+    check::<mintage::schemes::nanoid::NanoidScheme>(); // 126
+    check::<mintage::schemes::uuid_v7::UuidV7Scheme>(); // 128
+    check::<mintage::schemes::ksuid::KsuidScheme>(); // 160
+}
+
+#[test]
 fn fields_add_up_to_the_id() {
     let values: Vec<u128> = TWEET.fields().map(|(_, value)| value).collect();
     assert_eq!(values, [0, 250_367_789_554, 10, 27, 0]);

@@ -9,6 +9,7 @@ mod facade;
 mod features;
 mod generators;
 mod ids;
+mod minting;
 mod properties;
 mod seeded;
 mod vectors;
