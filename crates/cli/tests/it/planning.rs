@@ -1,6 +1,6 @@
 //! `mintage odds`, `capacity`, `size` and `choose`.
 
-use crate::{lines, mintage, mintage_reading, refusal};
+use crate::{lines, mintage, refusal};
 use proptest::prelude::*;
 use serde_json::Value;
 use std::process::{Command, Stdio};
@@ -300,7 +300,7 @@ fn without_a_terminal_missing_answers_are_named_with_their_choices() {
     assert_eq!(code, 2);
     assert!(error.contains("--size 53|64|128") && !error.contains("--scope"), "{error}");
     // Standard input that isn't a terminal is nobody to ask.
-    let output = mintage_reading(&["choose"], b"1\n1\n1\n1\n1\n1\n1\n1\n");
+    let output = shell("echo 1 | mintage choose");
     assert_eq!(output.status.code(), Some(2));
 }
 

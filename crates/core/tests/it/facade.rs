@@ -46,8 +46,8 @@ fn word(hex: &Value) -> u64 {
 }
 
 fn alphabet(radix: u64) -> Alphabet {
-    let all = Alphabet::ALL.into_iter();
-    all.filter(|alphabet| u64::from(alphabet.radix()) == radix).next_back().expect("an alphabet of this radix")
+    let mut all = Alphabet::ALL.into_iter();
+    all.rfind(|alphabet| u64::from(alphabet.radix()) == radix).expect("an alphabet of this radix")
 }
 
 #[test]

@@ -67,6 +67,9 @@ const KINDS_NOT_HERE: &[(&str, &str, &str)] = &[
 
 type Runner = fn(&Case<'_>);
 
+/// A file's words for what is wrong, and whether an error says that.
+type Reason = (&'static str, fn(&Error) -> bool);
+
 /// The files with their runners.
 const FILES: &[(&str, &str, Runner)] = &[
     ("boundary_flake.json", include_str!("../vectors/boundary_flake.json"), flakes::boundary),
@@ -254,12 +257,7 @@ impl Case<'_> {
     }
 
     /// The same, where a file has its own words for the reason.
-    fn fails_for<T: std::fmt::Debug>(
-        &self,
-        key: &str,
-        found: Result<T, Error>,
-        reasons: &[(&str, fn(&Error) -> bool)],
-    ) {
+    fn fails_for<T: std::fmt::Debug>(&self, key: &str, found: Result<T, Error>, reasons: &[Reason]) {
         let Some(expected) = self.expect[key].as_str() else {
             return self.fails(key, found);
         };

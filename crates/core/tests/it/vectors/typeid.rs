@@ -1,13 +1,13 @@
 //! TypeIDs.
 
-use super::{Case, ranking};
+use super::{Case, Reason, ranking};
 use mintage::rfc9562::version;
 use mintage::schemes::typeid::{parse, print};
 use mintage::text::HYPHENATED;
 use mintage::{Error, Scheme, Typeid};
 
 /// What the specification says is wrong, and how it is told here.
-const REASONS: &[(&str, fn(&Error) -> bool)] = &[
+const REASONS: &[Reason] = &[
     ("The prefix should be lowercase with no uppercase letters", is_character::<'P'>),
     ("The prefix can't have symbols, it needs to be alphabetic", is_character::<'.'>),
     ("The prefix can only have ascii letters", is_character::<'é'>),
