@@ -175,7 +175,8 @@ fn keys_added_at_once_are_all_there() {
 #[test]
 fn adding_leaves_comments_and_links_and_tightens_rights() {
     let folder = Folder::new("adding");
-    let real = folder.private("real.toml", &format!("# mine\n{}", entry("k1", "permute", "u63", KEY_256, "")));
+    let real =
+        folder.private("real.toml", &format!("# mine\n{}", entry("k1", "permute", "u63", KEY_256, "")));
     let link = folder.file("link.toml");
     std::os::unix::fs::symlink(&real, &link).unwrap();
     set_mode(&real, 0o644);
@@ -187,7 +188,8 @@ fn adding_leaves_comments_and_links_and_tightens_rights() {
     let text = fs::read_to_string(&real).unwrap();
     assert!(text.starts_with("# mine\n") && text.contains("\"k1\"") && text.contains("\"k2\""));
     // Keys in another spelling of TOML can be read, but nothing can be put behind them.
-    let inline = entry("k1", "permute", "u63", KEY_256, "").replace("[[key]]\n", "").trim().replace('\n', ", ");
+    let inline =
+        entry("k1", "permute", "u63", KEY_256, "").replace("[[key]]\n", "").trim().replace('\n', ", ");
     let file = folder.private("inline.toml", &format!("key = [{{ {inline} }}]\n"));
     assert_eq!(lines(&["facade", "encode", "--key-file", &file, "42"]).len(), 1);
     assert_eq!(refusal(&["facade", "keygen", "--kind", "permute", "--key-file", &file, "--add"]).0, 2);
@@ -230,7 +232,8 @@ fn published_samples_of_ff1_and_uuid47_hold_too() {
         };
         let tweak = input["tweak"].as_str().unwrap();
         let tweak = if tweak.is_empty() { String::new() } else { format!("tweak = \"{tweak}\"") };
-        let key = entry("k1", "ff1", &format!("{name}:{}", plain.len()), input["key"].as_str().unwrap(), &tweak);
+        let key =
+            entry("k1", "ff1", &format!("{name}:{}", plain.len()), input["key"].as_str().unwrap(), &tweak);
         let file = folder.private("keys.toml", &key);
         let args = ["facade", "encode", "--kind", "ff1", "--key-file", &file, plain];
         if plain.len() == 8 || plain.len() == 128 {
@@ -312,7 +315,8 @@ fn uuid47_refuses_other_versions_and_doubts_odd_times() {
     let facade = stdout(&run("encode", "017f22e2-79b0-7cc3-98c4-dc0c0c07398f"));
     assert!(run("decode", facade.trim()).stderr.is_empty());
     // The trap of PostgreSQL's spelling is named, and the key isn't shown.
-    let file = folder.private("pg.toml", &entry("k1", "uuid47", "uuid", "0123456789abcdef:fedcba9876543210", ""));
+    let file =
+        folder.private("pg.toml", &entry("k1", "uuid47", "uuid", "0123456789abcdef:fedcba9876543210", ""));
     let (code, error) = refusal(&["facade", "encode", "--key-file", &file, "x"]);
     assert_eq!(code, 2);
     assert!(error.contains("PostgreSQL") && !error.contains("0123456789"), "{error}");
@@ -341,7 +345,8 @@ fn which_key_is_meant_must_be_clear() {
         assert_eq!(code, 2, "{more:?}: {error}");
         assert!(error.contains(part), "{more:?}: {error}");
     }
-    for more in [&["--domain", "u63"][..], &["--key-id", "b"], &["--kind", "permute", "--domain", "base62:7"]] {
+    for more in [&["--domain", "u63"][..], &["--key-id", "b"], &["--kind", "permute", "--domain", "base62:7"]]
+    {
         assert_eq!(lines(&[&["facade", "encode", "1", "--key-file", &file], more].concat()).len(), 1);
     }
     let two = [

@@ -38,7 +38,8 @@ fn tokens_are_as_long_as_they_must_be_and_never_repeat() {
                 let output = check(&["--json"], &format!("{}\n{wrong}\n", tokens[1]));
                 assert_eq!(output.status.code(), Some(1), "{wrong}");
                 let text = String::from_utf8(output.stdout).unwrap();
-                let objects: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+                let objects: Vec<Value> =
+                    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
                 assert_eq!(objects[0], serde_json::json!({ "line": 1, "valid": true }));
                 assert_eq!(objects[1]["valid"], false);
                 assert!(wrong.is_empty() || !text.contains(wrong));
@@ -109,7 +110,10 @@ fn sqids_are_those_of_the_specification() {
         let mut args = vec!["sqids", way];
         args.extend(options.iter().chain(ids).map(String::as_str));
         let output = mintage(&args);
-        (output.status.code().unwrap(), String::from_utf8(output.stdout).unwrap().trim_end_matches('\n').to_owned())
+        (
+            output.status.code().unwrap(),
+            String::from_utf8(output.stdout).unwrap().trim_end_matches('\n').to_owned(),
+        )
     };
     for case in cases {
         let (kind, input, expect) = (case["kind"].as_str().unwrap(), &case["input"], &case["expect"]);
@@ -149,10 +153,15 @@ fn sqids_are_those_of_the_specification() {
             // Nothing is decoded; a line of input gets an empty line, and the exit code says that it isn't a sqid.
             "decode" => {
                 assert_eq!(expect["numbers"], serde_json::json!([]));
-                assert_eq!(run("decode", &options, &[input.as_str().unwrap().to_owned()]), (1, String::new()));
+                assert_eq!(
+                    run("decode", &options, &[input.as_str().unwrap().to_owned()]),
+                    (1, String::new())
+                );
             }
             "encode_err" => match expect["error"].as_str().unwrap() {
-                "max attempts" => assert_eq!(run("encode", &options, &numbers(&input["numbers"])).0, 1, "{case}"),
+                "max attempts" => {
+                    assert_eq!(run("encode", &options, &numbers(&input["numbers"])).0, 1, "{case}")
+                }
                 // The limit of JavaScript; ours is that of 64 bits.
                 javascript => {
                     assert!(javascript.contains("64-bit ports"), "{case}");
@@ -207,7 +216,8 @@ fn sqids_tell_what_they_are_not() {
     // One number above 64 bits among others, which the crate would leave out.
     let output = mintage(&["sqids", "decode", "--any-spelling", "86Rf07xd4zAAAAAAAAAAAAAAAAAAAAAAAAAA"]);
     assert_eq!(output.status.code(), Some(1));
-    let json: Value = serde_json::from_str(&lines(&["sqids", "decode", "--json", "eIkvoXH40Lmd"])[0]).unwrap();
+    let json: Value =
+        serde_json::from_str(&lines(&["sqids", "decode", "--json", "eIkvoXH40Lmd"])[0]).unwrap();
     assert_eq!(json["output"], serde_json::json!(["18446744073709551615"]));
     let output = mintage_reading(&["sqids", "encode", "-"], b"1 2 3\n\n1,2\n-1\n+1\n5\n");
     assert_eq!(output.status.code(), Some(1));
@@ -220,7 +230,8 @@ fn sqids_tell_what_they_are_not() {
 #[test]
 fn every_example_of_the_help_texts_runs() {
     let folder = Folder::new("examples");
-    let write = |name: &str, text: &str| std::fs::write(folder.file(name), text).expect("a file for the examples");
+    let write =
+        |name: &str, text: &str| std::fs::write(folder.file(name), text).expect("a file for the examples");
     write("psql", "#!/bin/sh\nprintf '1\\n2\\n'\n");
     let executable = Command::new("chmod").args(["+x", &folder.file("psql")]).status().unwrap();
     assert!(executable.success());
@@ -230,20 +241,33 @@ fn every_example_of_the_help_texts_runs() {
     let binary = std::path::Path::new(env!("CARGO_BIN_EXE_mintage")).parent().unwrap();
     let path = format!("{}:{}:{}", folder.path().display(), binary.display(), std::env::var("PATH").unwrap());
     let run = |line: &str| {
-        let shell = Command::new("sh").args(["-c", line]).current_dir(folder.path()).env("PATH", &path).output();
+        let shell =
+            Command::new("sh").args(["-c", line]).current_dir(folder.path()).env("PATH", &path).output();
         let output = shell.unwrap();
         assert!(output.status.success(), "{line}: {}", String::from_utf8_lossy(&output.stderr));
         assert!(!output.stdout.is_empty(), "{line} prints nothing");
     };
     // Keys first, since the other examples read them.
-    let commands = ["facade keygen", "facade encode", "facade decode", "facade", "token", "sqids encode", "sqids decode", "sqids"];
+    let commands = [
+        "facade keygen",
+        "facade encode",
+        "facade decode",
+        "facade",
+        "token",
+        "sqids encode",
+        "sqids decode",
+        "sqids",
+    ];
     for command in commands {
         let args: Vec<&str> = command.split(' ').chain(["--help"]).collect();
         let help = lines(&args).join("\n");
-        let (_, examples) = help.split_once("Examples:\n").unwrap_or_else(|| panic!("{command} has no examples"));
+        let (_, examples) =
+            help.split_once("Examples:\n").unwrap_or_else(|| panic!("{command} has no examples"));
         if command == "facade encode" {
             run("mintage facade keygen --kind uuid47 --key-file keys.toml --add");
-            run("mintage facade encode --kind permute --key-id k1 --key-file keys.toml 1 > facades.txt; cat facades.txt");
+            run(
+                "mintage facade encode --kind permute --key-id k1 --key-file keys.toml 1 > facades.txt; cat facades.txt",
+            );
         }
         if command == "facade" {
             std::fs::remove_file(folder.file("keys.toml")).unwrap();
