@@ -1,5 +1,7 @@
 //! The command as its users call it: the real binary, its output, its exit codes.
 
+#![expect(clippy::unwrap_used, reason = "a test that fails by a panic says where")]
+
 mod convert;
 mod facade;
 mod inspect;

@@ -213,9 +213,12 @@ fn sqids_tell_what_they_are_not() {
     for args in [&["sqids", "--help"][..], &["sqids", "encode", "--help"]] {
         assert!(lines(args).join(" ").contains("It hides nothing"));
     }
-    // One number above 64 bits among others, which the crate would leave out.
-    let output = mintage(&["sqids", "decode", "--any-spelling", "86Rf07xd4zAAAAAAAAAAAAAAAAAAAAAAAAAA"]);
-    assert_eq!(output.status.code(), Some(1));
+    // 5 and 2^64 - 1, and then digits that make the second number too large: the crate would leave it out.
+    assert_eq!(lines(&["sqids", "encode", "5", "18446744073709551615"]), ["p8kkDSrgewGJ1f"]);
+    for more in ["a", "Z", "0", "aa", "zz", "a0", "aaaaaaaa"] {
+        let output = mintage(&["sqids", "decode", "--any-spelling", &format!("p8kkDSrgewGJ1f{more}")]);
+        assert_eq!((output.status.code(), &output.stdout[..]), (Some(1), &b"\n"[..]), "{more}");
+    }
     let json: Value =
         serde_json::from_str(&lines(&["sqids", "decode", "--json", "eIkvoXH40Lmd"])[0]).unwrap();
     assert_eq!(json["output"], serde_json::json!(["18446744073709551615"]));

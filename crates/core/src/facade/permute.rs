@@ -10,15 +10,15 @@
 //!
 //! | | FF1 over AES-256 | Speck64/128 |
 //! |---|---|---|
-//! | encode u64 | 0.6 µs | 0.03 µs |
-//! | encode u63 | 0.6 µs, always ten rounds | 0.09 µs, enciphering again until the top bit is clear: the time tells how often |
+//! | encode u64 | 0.9 µs | 0.02 µs |
+//! | encode u63 | 0.9 µs, always ten rounds | 0.06 µs, enciphering again until the top bit is clear: the time tells how often |
 //! | key | 256 bits | 128 bits |
 //! | review | a NIST standard over AES, in AES instructions | refused by ISO/IEC in 2018, taken out of Linux; no attack on all rounds is known |
 //! | a version or domain | in the tweak and the block that FF1 has for them | a key of its own each |
 //! | codes of any width | the same algorithm | another one |
 //!
-//! The difference is half a millisecond for a page of a thousand rows, less than the query behind it. For that, one algorithm that
-//! an auditor knows serves all domains. (Measured on a 2.x GHz Xeon with AES instructions, one thread; `docs/facades.md` says how.)
+//! The difference is a millisecond for a page of a thousand rows, less than the query behind it. For that, one algorithm that an
+//! auditor knows serves all domains. (One thread of an Intel Xeon with AES instructions; `docs/facades.md` says how it was measured.)
 
 use crate::error::{Error, FacadeFault};
 use crate::facade::domain::Domain;
