@@ -117,14 +117,8 @@ impl<'a> TokenFormat<'a> {
     /// # Errors
     /// [`TokenFault::PrefixLength`] or [`TokenFault::PrefixCharacter`].
     pub fn with_prefix(self, prefix: &'a str) -> Result<Self, Error> {
-        let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
-        if let Some(at) = prefix.chars().position(|c| !is_plain(c)) {
-            return Err(Error::Token(TokenFault::PrefixCharacter { at: at + 1 }));
-        }
         let prefix = prefix.strip_suffix('_').unwrap_or(prefix);
-        if prefix.is_empty() || prefix.len() > MOST_PREFIX {
-            return Err(Error::Token(TokenFault::PrefixLength { found: prefix.len() }));
-        }
+        check_prefix(prefix)?;
         Ok(Self { prefix: Some(prefix), ..self })
     }
 
@@ -179,7 +173,8 @@ impl<'a> TokenFormat<'a> {
         let ends = text.rmatch_indices('_').map(|(at, _)| at + 1).chain([0]);
         let mut first = None;
         for at in ends {
-            match self.check_rest(&text[at..], at) {
+            let prefix = text[..at].strip_suffix('_').map_or(Ok(()), check_prefix);
+            match prefix.and_then(|()| self.check_rest(&text[at..], at)) {
                 Ok(()) => return Ok(()),
                 Err(error) => first = first.or(Some(error)),
             }
@@ -206,6 +201,18 @@ impl<'a> TokenFormat<'a> {
         }
         Ok(())
     }
+}
+
+/// Whether this may stand before the `_` of a token.
+fn check_prefix(prefix: &str) -> Result<(), Error> {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    if let Some(at) = prefix.chars().position(|c| !is_plain(c)) {
+        return Err(Error::Token(TokenFault::PrefixCharacter { at: at + 1 }));
+    }
+    if prefix.is_empty() || prefix.len() > MOST_PREFIX {
+        return Err(Error::Token(TokenFault::PrefixLength { found: prefix.len() }));
+    }
+    Ok(())
 }
 
 /// CRC-32 in 6 Base62 digits.

@@ -33,8 +33,10 @@ fn tokens_are_as_long_as_they_must_be_and_never_repeat() {
             let text = String::from_utf8(output.stdout).unwrap();
             assert_eq!(text.lines().count(), 500);
             assert!(tokens.iter().all(|token| !text.contains(token.as_str())), "a token is shown");
-            let damaged = tokens[0].replacen(&tokens[0][length - 8..length - 7], "!", 1);
-            for wrong in [&damaged, &tokens[0][..length - 1], "", "hello_world"] {
+            let mut damaged = tokens[0].clone();
+            damaged.replace_range(length - 8..length - 7, "!");
+            let (shorter, prefixed) = (&tokens[0][..length - 1], format!("a-b_{}", tokens[0]));
+            for wrong in [&damaged, shorter, &prefixed, "", "hello_world"] {
                 let output = check(&["--json"], &format!("{}\n{wrong}\n", tokens[1]));
                 assert_eq!(output.status.code(), Some(1), "{wrong}");
                 let text = String::from_utf8(output.stdout).unwrap();
@@ -42,7 +44,7 @@ fn tokens_are_as_long_as_they_must_be_and_never_repeat() {
                     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
                 assert_eq!(objects[0], serde_json::json!({ "line": 1, "valid": true }));
                 assert_eq!(objects[1]["valid"], false);
-                assert!(wrong.is_empty() || !text.contains(wrong));
+                assert!(wrong.is_empty() || !text.contains(wrong), "a token is shown");
             }
         }
     }

@@ -42,6 +42,10 @@ pub(crate) enum Still {
     Ended,
 }
 
+/// A note older than this, and than 1,024 ticks, is from an earlier step back of the clock. Callers that come less often than that
+/// get their ticks one by one all the same, since each wait leaves a note.
+const STALE_NANOS: u64 = 3_600_000_000_000;
+
 /// The state that generators of one worker share.
 #[derive(Debug)]
 pub(crate) struct Cursor {
@@ -134,7 +138,8 @@ impl Cursor {
         fence(Ordering::Acquire);
         let (since, moment) = (self.paced_since.load(Ordering::Relaxed), monotonic().max(1));
         let waited = moment.saturating_sub(since);
-        if since != 0 && waited >= motion.tick_nanos && waited < motion.tick_nanos.saturating_mul(1024) {
+        let stale = motion.tick_nanos.saturating_mul(1024).max(STALE_NANOS);
+        if since != 0 && waited >= motion.tick_nanos && waited < stale {
             // The latest of all notes counts: a thread that read the clock long ago must not take another's back.
             self.paced_since.fetch_max(moment, Ordering::Relaxed);
             fence(Ordering::Release);
