@@ -375,6 +375,17 @@ mod tests {
     }
 
     #[test]
+    fn what_databases_do_to_ids_is_warned_of() {
+        let warnings = |text: &str| inspect(text, &options()).warnings.join("; ");
+        assert!(warnings("0ujtsYcgvSTl8PAuAdqWYSMnLOv").contains("case-insensitive collation"));
+        assert!(!warnings("01ARZ3NDEKTSV4RRFFQ69G5FAV").contains("collation"));
+        for text in ["1026baba-6ccd-780c-9564-5b8c656024db", "baba1026-780c-6ccd-9564-5b8c656024db"] {
+            assert!(warnings(text).contains("6ccd780c-baba-1026-9564-5b8c656024db"), "{text}");
+        }
+        assert!(!warnings("017f22e2-79b0-7cc3-98c4-dc0c0c07398f").contains("swapped"));
+    }
+
+    #[test]
     fn an_implausible_time_is_said() {
         let found = inspect("01a6ce4c-5a19-7006-b045-197ad8210718", &options());
         assert!(!found.readings[0].is_plausible);

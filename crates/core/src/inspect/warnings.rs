@@ -3,8 +3,11 @@
 use super::{Options, Reading};
 use crate::error::Error;
 use crate::layout::Role;
+use crate::orders::Order;
 use crate::raw::RawId;
+use crate::rfc9562::{parse_any, version};
 use crate::scheme::Scheme;
+use crate::text::HYPHENATED;
 use crate::time::UnixNanos;
 use std::format;
 use std::string::{String, ToString};
@@ -36,6 +39,8 @@ pub(super) fn warnings(text: &str, readings: &[Reading], options: &Options) -> V
     if let Some(warning) = ambiguous(readings, options) {
         found.push(warning);
     }
+    found.extend(swapped(best));
+    found.extend(case_matters(best));
     if let Some(scheme) = Scheme::by_name(best.scheme) {
         found.push(format!("reveals {}", reveals(scheme, best)));
     }
@@ -105,6 +110,28 @@ fn is_constant(reading: &Reading) -> bool {
     let varying = || reading.fields.iter().filter(|f| !matches!(f.role, Role::Fixed(_)));
     reading.fields.len() > 1
         && (varying().all(|f| f.value == 0) || varying().all(|f| f.value == crate::raw::mask(f.bits)))
+}
+
+/// A version 1 UUID that went through MySQL's `UUID_TO_BIN` and `BIN_TO_UUID` with different flags.
+fn swapped(reading: &Reading) -> Option<String> {
+    let uuid = parse_any(&reading.text).ok()?;
+    let is_swapped = reading.scheme == "mysql-swapped-v1" || !reading.is_plausible;
+    let orders = [Order::MysqlSwapped.undo(uuid), Order::MysqlSwapped.apply(uuid)];
+    let original = orders.into_iter().find(|uuid| version(*uuid) == Some(1)).filter(|_| is_swapped)?;
+    let text = HYPHENATED.print(RawId::new(original)).ok()?;
+    Some(format!("swapped flag: with UUID_TO_BIN(…, 1) undone it is the version 1 UUID {text}"))
+}
+
+/// Texts in which upper and lower case are different digits.
+fn case_matters(reading: &Reading) -> Option<String> {
+    let scheme = Scheme::by_name(reading.scheme)?;
+    let digits = scheme.canonical().base.digits();
+    let has = |is_case: fn(&u8) -> bool| digits.iter().any(is_case);
+    (has(u8::is_ascii_lowercase) && has(u8::is_ascii_uppercase)).then(|| {
+        "upper and lower case differ: under a case-insensitive collation two ids can be equal; store it in a binary one \
+         (COLLATE \"C\", ascii_bin)"
+            .to_string()
+    })
 }
 
 /// Several layouts give a plausible time.
