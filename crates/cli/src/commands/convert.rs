@@ -5,7 +5,7 @@ use crate::convert;
 use crate::exit::{Failure, Outcome, usage};
 use clap::Args;
 use mintage::inspect::{Options, inspect};
-use mintage::text::{GENERAL_FORMS, TextForm, crockford_check};
+use mintage::text::{GENERAL_FORMS, TextForm, crockford_check, parse_crockford_checked};
 use mintage::{Order, RawId, Scheme, UuidV1, UuidV6};
 use serde_json::Value;
 use std::ffi::OsString;
@@ -96,16 +96,7 @@ impl From {
             }
             Self::Form(name) => number(name, text).map(|raw| (raw, None)).map_err(told),
             Self::CheckedCrockford => {
-                let Some(symbol) = text.chars().last() else {
-                    return Err("empty: an id is expected".to_owned());
-                };
-                let raw = number("crockford32", &text[..text.len() - symbol.len_utf8()]).map_err(told)?;
-                match crockford_check(raw) {
-                    right if right == symbol.to_ascii_uppercase() => Ok((raw, None)),
-                    right => Err(format!(
-                        "check symbol `{symbol}` given, `{right}` expected: a character was mistyped"
-                    )),
-                }
+                parse_crockford_checked(text, RawId::MAX_BITS).map(|raw| (raw, None)).map_err(told)
             }
             Self::Anything => {
                 let found = inspect(text, &Options::default());
