@@ -342,6 +342,7 @@ mod tests {
             assert_eq!(names(text).first(), Some(&scheme), "{text}: {:?}", names(text));
         }
         assert!(names("0JferHIEYZk")[..2].contains(&"cosid"));
+        assert!(names("_01h455vb4pex5vsknk084sn02q").is_empty());
         assert!(names("hello").is_empty(), "{:?}", names("hello"));
         let legacy = inspect("E25AFE33-DB2D-4502-9BF0-919001862CC4", &options());
         let reading = legacy.readings.iter().find(|r| r.scheme == "comb-legacy").unwrap();

@@ -109,7 +109,7 @@ impl<'a> Texts<'a> {
     /// `msg_2KWPBg…` as `msg_` and the rest; the prefix is ASCII letters, digits and `_`, and begins with a letter. Prefixes stand
     /// before texts of one length, not before numbers: those would say too little.
     fn behind_prefix(&self, scheme: &'static Scheme) -> Option<Spelled<'a>> {
-        let at = self.text.rfind('_')?;
+        let at = self.text.rfind('_').filter(|at| *at > 0)?;
         let (prefix, rest) = (&self.text[..=at], &self.text[at + 1..]);
         let is_word = prefix.starts_with(|c: char| c.is_ascii_alphabetic())
             && prefix.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
