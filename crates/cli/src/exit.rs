@@ -29,16 +29,28 @@ impl Failure {
     pub(crate) fn report(self) -> ExitCode {
         match self {
             Self::Usage(message) => {
-                eprintln!("mintage: {message}");
+                eprintln!("mintage: {}", harmless(&message));
                 ExitCode::from(2)
             }
             Self::Cannot(error) => {
-                eprintln!("mintage: {error:#}");
+                eprintln!("mintage: {}", harmless(&format!("{error:#}")));
                 ExitCode::from(3)
             }
             Self::BrokenPipe => ExitCode::SUCCESS,
         }
     }
+}
+
+/// A message whose control characters, which stem from what was given, can't steer a terminal; and not endless.
+fn harmless(message: &str) -> String {
+    const LONGEST: usize = 2_000;
+    let is_long = message.chars().nth(LONGEST).is_some();
+    let shown = message.chars().take(LONGEST).flat_map(|c| match c {
+        '\n' => vec![c],
+        c if c.is_control() => c.escape_default().collect(),
+        c => vec![c],
+    });
+    shown.chain(is_long.then_some('…')).collect()
 }
 
 /// Wrong use, with this message.

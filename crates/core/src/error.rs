@@ -134,9 +134,7 @@ pub enum Error {
         scheme: &'static str,
     },
     /// The clock stands before the scheme's epoch.
-    #[error(
-        "{scheme}: the clock says {now}, before the epoch {epoch}; set the clock or choose an earlier epoch"
-    )]
+    #[error("{scheme}: the clock says {now}, before the epoch {epoch}: no id has such a time")]
     BeforeEpoch {
         /// The scheme to be minted.
         scheme: &'static str,

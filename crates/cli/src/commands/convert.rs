@@ -100,8 +100,13 @@ impl From {
             }
             Self::Anything => {
                 let found = inspect(text, &Options::default());
+                let is_number = text.bytes().all(|b| b.is_ascii_digit());
                 let best = found.readings.iter().find_map(|reading| {
                     let scheme = Scheme::by_name(reading.scheme)?;
+                    // A number is taken for nothing but a number: its digits are digits of larger bases too.
+                    if is_number && reading.text != text {
+                        return None;
+                    }
                     let suffix = reading.text.rsplit('_').next().unwrap_or_default();
                     scheme
                         .parse(suffix)
@@ -116,7 +121,10 @@ impl From {
                         .map(RawId::new)
                         .or_else(|_| mintage::text::DECIMAL.parse(text, 64, "id"))
                         .map(|raw| (raw, None))
-                        .map_err(|_| found.warnings.join("; ")),
+                        .map_err(|error| match is_number {
+                            true => format!("{error}; if it is no number, say by --from what it is"),
+                            false => found.warnings.join("; "),
+                        }),
                 }
             }
         }

@@ -23,7 +23,7 @@ use std::path::PathBuf;
 /// ids have equal facades, and a wrong key decodes to a wrong id without an error.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  mintage facade keygen --kind permute --key-file keys.toml\n  mintage facade encode --key-file keys.toml 42"
+    after_help = "Examples:\n  mintage facade keygen --kind permute --key-file keys.toml\n  mintage facade encode --key-file keys.toml 42\n  mintage facade keygen --kind uuid47 --key-file uuid-keys.toml"
 )]
 pub(crate) struct Facade {
     #[command(subcommand)]
@@ -42,7 +42,7 @@ enum Action {
 #[command(
     after_help = "permute and ff1 go from numbers and texts of the key's domain, uuid47 from version 7 UUIDs. An id that is none is told on \
                   standard error and leaves an empty line; the exit code is then 1.\n\nExamples:\n  mintage facade encode --kind permute \
-                  --key-file keys.toml 42\n  mintage facade encode --kind uuid47 --key-file keys.toml \
+                  --key-file keys.toml 42\n  mintage facade encode --kind uuid47 --key-file uuid-keys.toml \
                   017f22e2-79b0-7cc3-98c4-dc0c0c07398f\n  psql -Atc 'SELECT id FROM orders' | mintage facade encode --kind permute --key-file keys.toml -"
 )]
 struct Encode {

@@ -61,19 +61,19 @@ pub(crate) struct New {
     #[arg(long, value_name = "PREFIX")]
     prefix: Option<String>,
     /// Ids a block of sequential-uuid-counter [default: 65536]
-    #[arg(long, value_name = "N", value_parser = arguments::whole)]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     block_size: Option<u64>,
     /// Blocks of sequential-uuid-counter and -time before the first comes again, 1 to 65536 [default: 65536]
-    #[arg(long, value_name = "N", value_parser = arguments::whole)]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=65_536))]
     block_count: Option<u64>,
     /// Length of a block of sequential-uuid-time, such as 60s [default: 60s]
     #[arg(long, value_name = "LENGTH", value_parser = arguments::tick)]
     interval: Option<u64>,
     /// Buckets of hash-prefixed, 1 to 65536 [default: 16]
-    #[arg(long, value_name = "N", value_parser = arguments::whole)]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=65_536))]
     buckets: Option<u64>,
     /// First value of the counter of spanner-bit-reversed and sequential-uuid-counter [default: 1 and 0]
-    #[arg(long, value_name = "N", value_parser = arguments::whole)]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(0..1 << 63))]
     first: Option<u64>,
     /// One JSON object a line
     #[arg(long)]
@@ -164,6 +164,10 @@ impl New {
                 )));
             }
         }
+        let has_time = scheme.layout.time_base().is_some() || scheme.takes(Setting::Intervals);
+        if self.at.is_some() && !has_time {
+            return Err(usage(format!("{}: has no use for --at; it has no time field", scheme.name)));
+        }
         if self.prefix.is_some() && scheme.name != "typeid" {
             return Err(usage(format!("{}: has no use for --prefix; it goes with typeid", scheme.name)));
         }
@@ -172,6 +176,8 @@ impl New {
 
     fn failure(&self, stop: Stop) -> Failure {
         match stop {
+            // The counter ran out on the way.
+            Stop::Mint(error @ Error::FieldRange { .. }) => Failure::Cannot(error.into()),
             Stop::Mint(error) => self.explain(error),
             Stop::Write(error) => error.into(),
         }
@@ -301,7 +307,16 @@ impl Source<'_> {
         let mut left = count;
         while left > 0 {
             let want = usize::try_from(left).unwrap_or(BATCH).min(BATCH);
-            let made = self.fill(&mut batch[..want])?;
+            let made = match (self.fill(&mut batch[..want]), self.clock) {
+                (Ok(made), _) => made,
+                (Err(Error::Busy { .. }), None) => {
+                    // Whoever reads should have what is there before the wait, and a reader that left be noticed.
+                    out.flush()?;
+                    batch[0] = self.generator.next()?;
+                    1
+                }
+                (Err(error), _) => return Err(error.into()),
+            };
             for id in &batch[..made] {
                 spelling.write(*id, out)?;
             }
@@ -313,13 +328,7 @@ impl Source<'_> {
     /// As many as one call gives; where it would have to wait, a clock that stands is moved on instead.
     fn fill(&self, out: &mut [RawId]) -> Result<usize, Error> {
         let Some(clock) = self.clock else {
-            return match self.generator.try_fill(out) {
-                Err(Error::Busy { .. }) => self.generator.next().map(|id| {
-                    out[0] = id;
-                    1
-                }),
-                made => made,
-            };
+            return self.generator.try_fill(out);
         };
         loop {
             match self.generator.try_fill(out) {

@@ -119,6 +119,7 @@ impl Odds {
         if self.writers == 0 {
             return Err(usage("--writers 0: 1 or more expected"));
         }
+        self.refuse_unused()?;
         if let (Some(odds), None, true, [_, ..]) =
             (self.at_odds, &self.scheme, self.bits.is_empty(), &self.count[..])
         {
@@ -139,6 +140,27 @@ impl Odds {
             }
         }
         Ok(rows)
+    }
+
+    /// Options that would change nothing.
+    fn refuse_unused(&self) -> Result<(), Failure> {
+        let (has_rate, has_count) = (self.rate.is_some(), !self.count.is_empty());
+        let is_of_bits = self.scheme.is_some() || !self.bits.is_empty();
+        let unused = [
+            (
+                self.at_odds.is_some() && has_count && is_of_bits,
+                "--at-odds with --bits or a scheme gives the count: leave --count out",
+            ),
+            (self.writers != 1 && !has_rate, "--writers goes with --rate"),
+            (self.tick.is_some() && has_count, "--tick goes with --rate: a count has no time"),
+            (self.tick.is_some() && self.scheme.is_some(), "--tick goes with --bits: a scheme has its own"),
+            (self.duration.is_some() && has_count, "--for goes with --rate: a count has no time"),
+            (self.method.is_some() && self.scheme.is_none(), "--method goes with a scheme"),
+        ];
+        match unused.iter().find(|(is_given, _)| *is_given) {
+            Some((_, message)) => Err(usage(message)),
+            None => Ok(()),
+        }
     }
 
     fn sources(&self) -> Result<Vec<Source>, Failure> {

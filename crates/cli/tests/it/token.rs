@@ -271,11 +271,15 @@ fn every_example_of_the_help_texts_runs() {
         if command == "facade encode" {
             run("mintage facade keygen --kind uuid47 --key-file keys.toml --add");
             run(
+                "test -e uuid-keys.toml || mintage facade keygen --kind uuid47 --key-file uuid-keys.toml; cat uuid-keys.toml",
+            );
+            run(
                 "mintage facade encode --kind permute --key-id k1 --key-file keys.toml 1 > facades.txt; cat facades.txt",
             );
         }
         if command == "facade" {
             std::fs::remove_file(folder.file("keys.toml")).unwrap();
+            std::fs::remove_file(folder.file("uuid-keys.toml")).unwrap();
         }
         assert!(examples.lines().count() >= 2);
         for line in examples.lines() {

@@ -26,6 +26,10 @@ pub(super) fn warnings(text: &str, readings: &[Reading], options: &Options) -> V
     if let Some(warning) = rounded(text) {
         found.push(warning);
     }
+    let is_number = text.bytes().all(|b| b.is_ascii_digit());
+    if is_number && text.len() >= 20 && text.parse::<u64>().is_err() {
+        found.push("as a number it is above 2^64: no 64-bit id".to_string());
+    }
     if !best.is_plausible {
         let time = best.time.map_or_else(|| "out of range".to_string(), |time| time.to_string());
         found.push(format!("implausible time as {}: {time}", best.scheme));

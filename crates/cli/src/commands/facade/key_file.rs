@@ -178,13 +178,7 @@ pub(super) fn append(path: &Path, make: impl FnOnce(&str) -> Result<Key, Failure
         Failure::Cannot(anyhow!("{}: {error}{next}", shown()))
     })?;
     let old = locked(path)?;
-    if let Some(mode) = private::loose_mode(&old).map_err(cannot(path))? {
-        eprintln!(
-            "mintage: warning: {}: others could read or change it (mode {mode:04o}); it has mode 0600 from now on, but what was read can't \
-             be taken back",
-            path.display()
-        );
-    }
+    let loose_mode = private::loose_mode(&old).map_err(cannot(path))?;
     let mut text = text_of(path, &old)?;
     let before = KeyFile::parse(path, &text)?;
     let ids: Vec<&str> = before.entries.iter().map(|entry| entry.key.id()).collect();
@@ -213,6 +207,13 @@ pub(super) fn append(path: &Path, make: impl FnOnce(&str) -> Result<Key, Failure
         );
     }
     replace(path, &old, &text)?;
+    if let Some(mode) = loose_mode {
+        eprintln!(
+            "mintage: warning: {}: others could read or change it (mode {mode:04o}); it has mode 0600 from now on, but what was read can't \
+             be taken back",
+            path.display()
+        );
+    }
     Ok(key)
 }
 
