@@ -1,0 +1,188 @@
+//! Bases: the digits that ids are spelled with, in the order of their value, as data.
+
+/// Digits of a base, in the order of their value.
+#[derive(Debug)]
+pub struct Base {
+    /// Its name, as in messages: `a crockford32 digit`.
+    pub name: &'static str,
+    /// What one character is called in a message.
+    pub(super) digit: &'static str,
+    pub(super) digits: &'static [u8],
+    pub(super) values: [u8; 256],
+    /// `values` for a lenient reader.
+    pub(super) lenient: [u8; 256],
+    /// Whether the two differ.
+    pub(super) is_lenient: bool,
+    /// Whether letters of either case are the same digit.
+    pub(super) any_case: bool,
+}
+
+/// No digit.
+pub(super) const NONE: u8 = 0xff;
+/// No digit, but a lenient reader skips it.
+pub(super) const SKIPPED: u8 = 0xfe;
+
+impl Base {
+    /// The base with these ASCII digits; with `any_case` the other case of a letter is read as the same digit.
+    #[must_use]
+    pub const fn new(name: &'static str, digit: &'static str, digits: &'static str, any_case: bool) -> Self {
+        let digits = digits.as_bytes();
+        let mut values = [NONE; 256];
+        let mut i = 0u8;
+        while (i as usize) < digits.len() {
+            let byte = digits[i as usize];
+            values[byte as usize] = i;
+            if any_case && byte.is_ascii_alphabetic() {
+                values[(byte ^ 0x20) as usize] = i;
+            }
+            i += 1;
+        }
+        Self { name, digit, digits, values, lenient: values, is_lenient: false, any_case }
+    }
+
+    /// The same base, in which a lenient reader takes the first character of each of `aliases`, in either case, for the digit
+    /// behind it, and skips the ASCII characters in `skipped`.
+    #[must_use]
+    pub const fn forgiving(mut self, aliases: &[(char, char)], skipped: &str) -> Self {
+        let mut i = 0;
+        while i < aliases.len() {
+            let (alias, digit) = aliases[i];
+            let value = self.values[digit as usize & 0x7f];
+            self.lenient[alias.to_ascii_lowercase() as usize & 0x7f] = value;
+            self.lenient[alias.to_ascii_uppercase() as usize & 0x7f] = value;
+            i += 1;
+        }
+        let skipped = skipped.as_bytes();
+        i = 0;
+        while i < skipped.len() {
+            self.lenient[skipped[i] as usize] = SKIPPED;
+            i += 1;
+        }
+        self.is_lenient = true;
+        self
+    }
+
+    /// The same base, whose strict reader takes what the lenient one takes in place of digits, because its source says so.
+    #[must_use]
+    pub const fn always_forgiving(mut self) -> Self {
+        let mut i = 0;
+        while i < 256 {
+            if self.lenient[i] != SKIPPED {
+                self.values[i] = self.lenient[i];
+            }
+            i += 1;
+        }
+        self
+    }
+
+    /// Whether a lenient reader takes more than a strict one.
+    #[must_use]
+    pub const fn is_forgiving(&self) -> bool {
+        self.is_lenient
+    }
+
+    /// Its digits, ASCII, in the order of their value.
+    #[must_use]
+    pub const fn digits(&self) -> &'static [u8] {
+        self.digits
+    }
+
+    /// How many digits there are.
+    #[must_use]
+    #[expect(clippy::cast_possible_truncation, reason = "an alphabet has at most 128 ASCII characters")]
+    pub const fn radix(&self) -> u32 {
+        self.digits.len() as u32
+    }
+}
+
+/// 0-9.
+pub static DECIMAL_DIGITS: Base = Base::new("decimal", "a decimal digit", "0123456789", false);
+/// 0-9a-f; upper case is read too.
+pub static HEX_DIGITS: Base = Base::new("hex", "a hex digit", "0123456789abcdef", true);
+/// Crockford's base 32 without I, L, O and U; lower case is read too. A lenient reader takes I and L for 1, O for 0, and skips
+/// hyphens. Source: Douglas Crockford, Base 32.
+pub static CROCKFORD32: Base =
+    Base::new("crockford32", "a crockford32 digit", "0123456789ABCDEFGHJKMNPQRSTVWXYZ", true)
+        .forgiving(&[('I', '1'), ('L', '1'), ('O', '0')], "-");
+/// 0-9A-Za-z, in ASCII order, so that text of one length sorts as the number.
+pub static BASE62: Base = Base::new(
+    "base62",
+    "a base62 digit",
+    "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz",
+    false,
+);
+
+/// 0-9A-Z..a-z without 0, I, O and l, as Bitcoin orders them. Source: Bitcoin, base58.h.
+pub static BASE58: Base = Base::new(
+    "base58",
+    "a base58 digit",
+    "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz",
+    false,
+);
+/// The same digits with lower case first, as Flickr orders them. Source: Flickr short URLs; bwmarrin/snowflake.
+pub static BASE58_FLICKR: Base = Base::new(
+    "base58-flickr",
+    "a base58 digit",
+    "123456789abcdefghijkmnopqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ",
+    false,
+);
+/// The digits of shortuuid: those of base 58 without 1. Source: skorokithakis/shortuuid.
+pub static BASE57: Base = Base::new(
+    "base57",
+    "a shortuuid digit",
+    "23456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz",
+    false,
+);
+/// 0-9a-z; upper case is read too.
+pub static BASE36: Base = Base::new("base36", "a base36 digit", "0123456789abcdefghijklmnopqrstuvwxyz", true);
+/// 0-9a-z, lower case only.
+pub static BASE36_LOWER: Base =
+    Base::new("base36", "a lower-case base36 digit", "0123456789abcdefghijklmnopqrstuvwxyz", false);
+/// 0-9A-Z, upper case only.
+pub static BASE36_UPPER: Base =
+    Base::new("base36", "an upper-case base36 digit", "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ", false);
+/// 0-9a-v, lower case only. Source: RFC 4648 section 7, in the case that XID uses.
+pub static BASE32HEX: Base =
+    Base::new("base32hex", "a lower-case base32hex digit", "0123456789abcdefghijklmnopqrstuv", false);
+/// Crockford's base 32 in lower case only, as TypeID has it.
+pub static CROCKFORD32_LOWER: Base =
+    Base::new("crockford32", "a lower-case crockford32 digit", "0123456789abcdefghjkmnpqrstvwxyz", false);
+/// Crockford's base 32 with I and L for 1 and O for 0 always, as tsid-creator reads it.
+pub static CROCKFORD32_FORGIVING: Base =
+    Base::new("crockford32", "a crockford32 digit", "0123456789ABCDEFGHJKMNPQRSTVWXYZ", true)
+        .forgiving(&[('I', '1'), ('L', '1'), ('O', '0')], "-")
+        .always_forgiving();
+/// 234567a-z, in ASCII order. Source: AT Protocol, record keys.
+pub static BASE32_SORTABLE: Base =
+    Base::new("base32-sortable", "one of 234567a-z", "234567abcdefghijklmnopqrstuvwxyz", false);
+/// z-base-32. Source: Zooko O'Whielacronx, human-oriented base-32 encoding.
+pub static ZBASE32: Base =
+    Base::new("z-base-32", "a z-base-32 digit", "ybndrfg8ejkmcpqxot1uwisza345h769", false);
+/// A-Za-z0-9-_: not in ASCII order, so text doesn't sort as the number. Source: RFC 4648 section 5.
+pub static BASE64URL: Base = Base::new(
+    "base64url",
+    "a base64url digit",
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_",
+    false,
+);
+/// -0-9A-Z_a-z, in ASCII order. Source: Firebase, push ids.
+pub static BASE64_PUSH: Base = Base::new(
+    "base64-push",
+    "one of -0-9A-Z_a-z",
+    "-0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz",
+    false,
+);
+/// 0-9A-Z_a-z~, in ASCII order. Source: chilts/sid.
+pub static BASE64_SID: Base = Base::new(
+    "base64-sid",
+    "one of 0-9A-Z_a-z~",
+    "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz~",
+    false,
+);
+/// The URL-safe alphabet of NanoID, in its order. Source: ai/nanoid, url-alphabet.
+pub static BASE64_NANOID: Base = Base::new(
+    "nanoid",
+    "one of A-Za-z0-9_-",
+    "useandom-26T198340PX75pxJACKVERYMINDBUSHWOLF_GQZbfghjklqvwyzrict",
+    false,
+);
