@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that fails by a panic says where")]
 
 mod convert;
+mod examples;
 mod facade;
 mod inspect;
 mod new;

@@ -10,6 +10,7 @@ mod crockford32;
 mod cuids;
 mod flakes;
 mod ksuid;
+mod obfuscations;
 mod objectid;
 mod orders;
 mod ranking;
@@ -109,6 +110,14 @@ const FILES: &[(&str, &str, Runner)] = &[
     ("uid_generator_leaf.json", include_str!("../vectors/uid_generator_leaf.json"), flakes::uid_generator),
     ("ulid.json", include_str!("../vectors/ulid.json"), ulid::run),
     ("uuid_rfc9562.json", include_str!("../vectors/uuid_rfc9562.json"), uuid::run),
+    ("optimus.json", include_str!("../vectors/optimus.json"), obfuscations::optimus),
+    (
+        "feistel_pseudo_encrypt.json",
+        include_str!("../vectors/feistel_pseudo_encrypt.json"),
+        obfuscations::pseudo_encrypt,
+    ),
+    ("hashids.json", include_str!("../vectors/hashids.json"), obfuscations::hashids),
+    ("speck.json", include_str!("../vectors/speck.json"), obfuscations::speck),
     ("uuid_short_forms.json", include_str!("../vectors/uuid_short_forms.json"), short_forms::run),
     ("xid.json", include_str!("../vectors/xid.json"), sorting::xid),
     ("yitter_idgenerator.json", include_str!("../vectors/yitter_idgenerator.json"), flakes::yitter),
