@@ -20,14 +20,14 @@ pub(super) fn optimus(case: &Case<'_>) {
     let number = |key| case.number(key);
     let encoded = encode_optimus(number("value"), number("prime"), number("random"));
     case.same("encoded", encoded);
-    let decoded = (encoded ^ number("random")) * number("inverse") & OPTIMUS_MAX;
+    let decoded = ((encoded ^ number("random")) * number("inverse")) & OPTIMUS_MAX;
     assert_eq!(decoded, number("value"), "{case}");
     // Zero shows the secret number, whatever the prime.
     assert_eq!(encode_optimus(0, number("prime"), number("random")), number("random"), "{case}");
 }
 
 fn encode_optimus(value: u64, prime: u64, random: u64) -> u64 {
-    value * prime & OPTIMUS_MAX ^ random
+    ((value * prime) & OPTIMUS_MAX) ^ random
 }
 
 /// The `pseudo_encrypt` of the PostgreSQL wiki: three Feistel rounds without a key, so whoever knows the page undoes it.
