@@ -1,8 +1,10 @@
 //! The engine without state: each id is drawn for itself, so there is nothing to share, lock or lose.
 
+use super::rule::{fit_tick, tick_at};
 use super::{Generator, Settings};
 use crate::entropy::{Draw, Entropy};
 use crate::error::Error;
+use crate::layout::Role;
 use crate::raw::{RawId, Repr};
 use crate::scheme::StaticScheme;
 use crate::time::{Clock, UnixNanos};
@@ -24,6 +26,33 @@ pub trait Recipe: Send + Sync + 'static {
     /// # Errors
     /// [`Error::Entropy`], [`Error::BeforeEpoch`], [`Error::TimeFieldEnded`].
     fn make(now: UnixNanos, draw: &mut Draw<'_>) -> Result<<Self::Scheme as StaticScheme>::Repr, Error>;
+}
+
+/// The recipe that a layout of time and random bits needs no words for: the tick in its place, fresh bits in every random field.
+#[derive(Clone, Copy, Debug)]
+pub struct TimeAndRandom<S>(PhantomData<S>);
+
+impl<S: StaticScheme> Recipe for TimeAndRandom<S> {
+    type Scheme = S;
+    const ID_BYTES: usize = S::SCHEME.layout.bytes();
+    const NEEDS_TIME: bool = true;
+
+    fn make(now: UnixNanos, draw: &mut Draw<'_>) -> Result<S::Repr, Error> {
+        let (name, layout) = (S::SCHEME.name, &S::SCHEME.layout);
+        let mut raw = layout.fixed();
+        if let Some(base) = layout.time_base() {
+            let like = Role::Timestamp(base);
+            let tick = fit_tick(name, base, tick_at(name, base, now)?, layout.value_bits(like))?;
+            raw = layout.scatter(raw, like, u128::from(tick));
+        }
+        for (i, field) in layout.fields().iter().enumerate() {
+            if field.role == Role::Random {
+                let slot = layout.slot(i);
+                raw = raw.with_bits(slot.shift, slot.bits, draw.bits(slot.bits)?);
+            }
+        }
+        Ok(S::Repr::from_raw(raw))
+    }
 }
 
 /// A generator of ids that don't depend on one another.

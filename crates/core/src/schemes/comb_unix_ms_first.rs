@@ -1,16 +1,12 @@
 //! COMB in PostgreSQL's order: milliseconds in the first six bytes of a version 4 UUID.
 
-use crate::entropy::Draw;
-use crate::error::Error;
-use crate::generators::rule::{fit_tick, tick_at};
-use crate::generators::stateless::{self, Recipe};
+use crate::generators::stateless::{self, TimeAndRandom};
 use crate::id::{Id, const_id};
 use crate::layout::{Field, Layout, Role, TimeBase};
 use crate::mapping::Mapping;
 use crate::raw::mask;
 use crate::scheme::{Coordination, Facts, Scheme, Sortable, StaticScheme};
 use crate::text::UUID_FORMS;
-use crate::time::UnixNanos;
 
 /// A UUID with version 4, 128 bits.
 pub type CombUnixMsFirst = Id<CombUnixMsFirstScheme>;
@@ -49,28 +45,11 @@ impl StaticScheme for CombUnixMsFirstScheme {
         },
         methods: &[],
         settings: &[],
-        generator: Some(stateless::boxed::<CombUnixMsFirstRecipe>),
+        generator: Some(stateless::boxed::<TimeAndRandom<Self>>),
     };
 }
 
 const_id!(CombUnixMsFirstScheme, u128);
-
-/// Milliseconds, then random bits.
-#[derive(Clone, Copy, Debug)]
-pub struct CombUnixMsFirstRecipe;
-
-impl Recipe for CombUnixMsFirstRecipe {
-    type Scheme = CombUnixMsFirstScheme;
-    const ID_BYTES: usize = 16;
-    const NEEDS_TIME: bool = true;
-
-    fn make(now: UnixNanos, draw: &mut Draw<'_>) -> Result<u128, Error> {
-        const NAME: &str = "comb-unix-ms-first";
-        const BASE: TimeBase = TimeBase::millis_since(0);
-        let tick = u128::from(fit_tick(NAME, BASE, tick_at(NAME, BASE, now)?, 48)?);
-        Ok(crate::rfc9562::stamped(tick << 80 | draw.bits(80)?, 4))
-    }
-}
 
 /// A UUID with its first and its last 48 bits exchanged: a COMB with its time at one end becomes one with its time at the other, and
 /// back. Source: ramsey/uuid, `TimestampFirstCombCodec`.

@@ -1,15 +1,11 @@
 //! COMB in SQL Server's order: milliseconds in the last six bytes of a version 4 UUID.
 
-use crate::entropy::Draw;
-use crate::error::Error;
-use crate::generators::rule::{fit_tick, tick_at};
-use crate::generators::stateless::{self, Recipe};
+use crate::generators::stateless::{self, TimeAndRandom};
 use crate::id::{Id, const_id};
 use crate::layout::{Field, Layout, Role, TimeBase};
 use crate::mapping::Mapping;
 use crate::scheme::{Coordination, Facts, Scheme, Sortable, StaticScheme};
 use crate::text::UUID_FORMS;
-use crate::time::UnixNanos;
 
 /// A UUID with version 4, 128 bits.
 pub type CombUnixMsLast = Id<CombUnixMsLastScheme>;
@@ -49,25 +45,8 @@ impl StaticScheme for CombUnixMsLastScheme {
         },
         methods: &[],
         settings: &[],
-        generator: Some(stateless::boxed::<CombUnixMsLastRecipe>),
+        generator: Some(stateless::boxed::<TimeAndRandom<Self>>),
     };
 }
 
 const_id!(CombUnixMsLastScheme, u128);
-
-/// Random bits, then milliseconds.
-#[derive(Clone, Copy, Debug)]
-pub struct CombUnixMsLastRecipe;
-
-impl Recipe for CombUnixMsLastRecipe {
-    type Scheme = CombUnixMsLastScheme;
-    const ID_BYTES: usize = 16;
-    const NEEDS_TIME: bool = true;
-
-    fn make(now: UnixNanos, draw: &mut Draw<'_>) -> Result<u128, Error> {
-        const NAME: &str = "comb-unix-ms-last";
-        const BASE: TimeBase = TimeBase::millis_since(0);
-        let tick = u128::from(fit_tick(NAME, BASE, tick_at(NAME, BASE, now)?, 48)?);
-        Ok(crate::rfc9562::stamped(draw.bits(80)? << 48 | tick, 4))
-    }
-}

@@ -1,9 +1,6 @@
 //! Ordered UUIDs of Laravel (TimestampFirstComb of ramsey/uuid): units of 10 µs where a version 4 UUID has random bits. A single one can't be told from a random one.
 
-use crate::entropy::Draw;
-use crate::error::Error;
-use crate::generators::rule::{fit_tick, tick_at};
-use crate::generators::stateless::{self, Recipe};
+use crate::generators::stateless::{self, TimeAndRandom};
 use crate::id::{Id, const_id};
 use crate::layout::{Field, Layout, Role, TimeBase};
 use crate::mapping::Mapping;
@@ -55,25 +52,8 @@ impl StaticScheme for LaravelOrderedUuidScheme {
         },
         methods: &[],
         settings: &[],
-        generator: Some(stateless::boxed::<LaravelOrderedUuidRecipe>),
+        generator: Some(stateless::boxed::<TimeAndRandom<Self>>),
     };
 }
 
 const_id!(LaravelOrderedUuidScheme, u128);
-
-/// The time in units of 10 µs, then random bits.
-#[derive(Clone, Copy, Debug)]
-pub struct LaravelOrderedUuidRecipe;
-
-impl Recipe for LaravelOrderedUuidRecipe {
-    type Scheme = LaravelOrderedUuidScheme;
-    const ID_BYTES: usize = 16;
-    const NEEDS_TIME: bool = true;
-
-    fn make(now: UnixNanos, draw: &mut Draw<'_>) -> Result<u128, Error> {
-        const NAME: &str = "laravel-ordered-uuid";
-        const BASE: TimeBase = TimeBase { epoch: UnixNanos(0), tick_nanos: 10_000 };
-        let tick = u128::from(fit_tick(NAME, BASE, tick_at(NAME, BASE, now)?, 48)?);
-        Ok(crate::rfc9562::stamped(tick << 80 | draw.bits(80)?, 4))
-    }
-}
