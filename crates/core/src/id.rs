@@ -1,6 +1,8 @@
 //! Typed ids: `Id<S>` is the number alone, and its scheme `S` says how to spell, read and mint it.
 
 use crate::error::Error;
+#[cfg(feature = "std")]
+use crate::generators::IdSource;
 use crate::layout::Field;
 use crate::raw::{RawId, Repr};
 #[cfg(feature = "std")]
@@ -28,6 +30,9 @@ pub struct Id<S: StaticScheme>(pub(crate) S::Repr);
 impl<S: StaticScheme> Id<S> {
     /// The scheme's description.
     pub const SCHEME: &'static Scheme = S::SCHEME;
+
+    /// All bits zero: something to put into an array before it is filled. Not an id of every scheme.
+    pub const ZERO: Self = Self(<S::Repr as Repr>::ZERO);
 
     /// From a number, which must be an id of this scheme.
     ///
@@ -138,7 +143,48 @@ impl<S: Mint> Id<S> {
     /// # Errors
     /// [`Error::Entropy`], [`Error::BeforeEpoch`] or [`Error::TimeFieldEnded`].
     pub fn try_new() -> Result<Self, Error> {
-        S::mint().map(Self)
+        S::shared().next_id()
+    }
+
+    /// Fills `out` from the generator that the whole process shares, in its order: one look at the clock and one reservation for all.
+    ///
+    /// ```
+    /// let mut batch = [mintage::UuidV7::ZERO; 1000];
+    /// mintage::UuidV7::fill(&mut batch)?;
+    /// assert!(batch.is_sorted());
+    /// # Ok::<(), mintage::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// See [`Id::try_new`].
+    pub fn fill(out: &mut [Self]) -> Result<(), Error> {
+        S::shared().fill_ids(out)
+    }
+
+    /// Appends `count` ids to `out` in their canonical text, each with a line feed behind it.
+    ///
+    /// ```
+    /// let mut lines = String::new();
+    /// mintage::Ulid::fill_text(3, &mut lines)?;
+    /// assert_eq!(lines.len(), 3 * 27);
+    /// # Ok::<(), mintage::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// See [`Id::try_new`].
+    pub fn fill_text(count: usize, out: &mut String) -> Result<(), Error> {
+        S::shared().fill_text(count, out)
+    }
+
+    /// `count` ids, minted up to 64 at a time as the iterator gets to them.
+    ///
+    /// ```
+    /// let ids: Vec<_> = mintage::UuidV4::ids(100).collect::<Result<_, _>>()?;
+    /// assert_eq!(ids.len(), 100);
+    /// # Ok::<(), mintage::Error>(())
+    /// ```
+    pub fn ids(count: usize) -> impl Iterator<Item = Result<Self, Error>> {
+        S::shared().ids(count)
     }
 }
 

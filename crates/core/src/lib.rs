@@ -58,11 +58,11 @@ pub mod token;
 #[cfg(feature = "uuid")]
 mod uuid;
 
-#[cfg(feature = "std")]
-pub use entropy::SystemEntropy;
 pub use entropy::{Draw, Entropy};
+#[cfg(feature = "std")]
+pub use entropy::{PoolEntropy, SystemEntropy};
 pub use error::Error;
-pub use generators::{ClockBack, Generator, Method, Settings, Spent, Start};
+pub use generators::{ClockBack, Generator, IdSource, Method, Settings, Spent, Start};
 pub use id::Id;
 pub use layout::{Field, Layout, Role, TimeBase};
 pub use mapping::Mapping;

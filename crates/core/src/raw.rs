@@ -207,6 +207,8 @@ impl From<u64> for RawId {
 pub trait Repr: Copy + Ord + Hash + fmt::Debug + Send + Sync + 'static {
     /// Length in bytes.
     const BYTES: usize;
+    /// All bits zero.
+    const ZERO: Self;
     /// The big-endian bytes, an array.
     type Bytes: AsRef<[u8]> + Copy + Send + Sync;
     /// From a raw id that the scheme has checked to fit.
@@ -219,6 +221,7 @@ pub trait Repr: Copy + Ord + Hash + fmt::Debug + Send + Sync + 'static {
 
 impl Repr for u64 {
     const BYTES: usize = 8;
+    const ZERO: Self = 0;
     type Bytes = [u8; 8];
     fn from_raw(raw: RawId) -> Self {
         low_u64(raw.lo)
@@ -233,6 +236,7 @@ impl Repr for u64 {
 
 impl Repr for u128 {
     const BYTES: usize = 16;
+    const ZERO: Self = 0;
     type Bytes = [u8; 16];
     fn from_raw(raw: RawId) -> Self {
         raw.lo
@@ -247,6 +251,7 @@ impl Repr for u128 {
 
 impl Repr for [u8; 12] {
     const BYTES: usize = 12;
+    const ZERO: Self = [0; 12];
     type Bytes = Self;
     fn from_raw(raw: RawId) -> Self {
         bytes_12(raw)
@@ -264,6 +269,7 @@ impl Repr for [u8; 12] {
 
 impl Repr for [u8; 20] {
     const BYTES: usize = 20;
+    const ZERO: Self = [0; 20];
     type Bytes = Self;
     fn from_raw(raw: RawId) -> Self {
         raw.to_be_bytes()

@@ -374,6 +374,18 @@ impl fmt::Debug for Scheme {
     }
 }
 
+/// The time by `clock`, as exactly as the scheme's ticks need it: those of a second and more by the coarse clock.
+#[inline]
+pub(crate) fn time_for<S: StaticScheme>(clock: &impl crate::time::Clock) -> UnixNanos {
+    let is_coarse = const {
+        match S::SCHEME.layout.time_base() {
+            Some(base) => base.tick_nanos >= 1_000_000_000,
+            None => false,
+        }
+    };
+    if is_coarse { clock.now_coarse() } else { clock.now() }
+}
+
 /// A scheme known when compiling: an empty type that points at its description.
 pub trait StaticScheme: Copy + Ord + Hash + fmt::Debug + Send + Sync + 'static {
     /// What a typed id holds.
@@ -383,11 +395,11 @@ pub trait StaticScheme: Copy + Ord + Hash + fmt::Debug + Send + Sync + 'static {
 }
 
 /// A scheme whose ids a process can mint by one call, since nothing has to be agreed on.
+#[cfg(feature = "std")]
 pub trait Mint: StaticScheme {
-    /// The next id of the generator that the whole process shares.
-    ///
-    /// # Errors
-    /// [`Error::Entropy`], [`Error::BeforeEpoch`] or [`Error::TimeFieldEnded`].
-    #[cfg(feature = "std")]
-    fn mint() -> Result<Self::Repr, Error>;
+    /// What mints them.
+    type Shared: crate::generators::IdSource<Self> + 'static;
+
+    /// The generator that the whole process shares.
+    fn shared() -> &'static Self::Shared;
 }

@@ -78,6 +78,10 @@ pub trait Clock: Send + Sync {
     fn now(&self) -> UnixNanos;
     /// Nanoseconds on a clock that nobody sets; only differences mean anything.
     fn monotonic_nanos(&self) -> u64;
+    /// The wall clock, up to 10 ms late where that is cheaper to read: for ticks of a second and more.
+    fn now_coarse(&self) -> UnixNanos {
+        self.now()
+    }
 }
 
 impl<C: Clock + ?Sized> Clock for &C {
@@ -86,6 +90,9 @@ impl<C: Clock + ?Sized> Clock for &C {
     }
     fn monotonic_nanos(&self) -> u64 {
         (**self).monotonic_nanos()
+    }
+    fn now_coarse(&self) -> UnixNanos {
+        (**self).now_coarse()
     }
 }
 
@@ -96,8 +103,13 @@ impl<C: Clock + ?Sized> Clock for alloc::sync::Arc<C> {
     fn monotonic_nanos(&self) -> u64 {
         (**self).monotonic_nanos()
     }
+    fn now_coarse(&self) -> UnixNanos {
+        (**self).now_coarse()
+    }
 }
 
+#[cfg(feature = "std")]
+pub(crate) use system::coarse_nanos;
 #[cfg(feature = "std")]
 pub use system::{SystemClock, pause};
 
@@ -105,19 +117,25 @@ pub use system::{SystemClock, pause};
 mod system {
     use super::{Clock, UnixNanos};
     use std::sync::OnceLock;
-    use std::time::{Duration, Instant, SystemTime};
+    use std::time::{Duration, Instant};
+
+    #[cfg_attr(target_os = "linux", path = "../clock_linux.rs")]
+    #[cfg_attr(not(target_os = "linux"), path = "../clock_other.rs")]
+    mod wall;
 
     /// The operating system's clocks: real time for ids, monotonic time for waiting.
     #[derive(Clone, Copy, Debug, Default)]
     pub struct SystemClock;
 
     impl Clock for SystemClock {
-        #[expect(clippy::disallowed_methods, reason = "the one reader of the wall clock")]
+        #[inline]
         fn now(&self) -> UnixNanos {
-            match SystemTime::now().duration_since(SystemTime::UNIX_EPOCH) {
-                Ok(since) => UnixNanos(nanos_of(since)),
-                Err(before) => UnixNanos(-nanos_of(before.duration())),
-            }
+            wall::now()
+        }
+
+        #[inline]
+        fn now_coarse(&self) -> UnixNanos {
+            wall::now_coarse()
         }
 
         #[expect(clippy::disallowed_methods, reason = "the one reader of the monotonic clock")]
@@ -128,8 +146,9 @@ mod system {
         }
     }
 
-    fn nanos_of(duration: Duration) -> i128 {
-        i128::from(duration.as_secs()) * 1_000_000_000 + i128::from(duration.subsec_nanos())
+    /// Nanoseconds on a clock that nobody sets, in steps of up to 10 ms: a few nanoseconds to read, for ages.
+    pub(crate) fn coarse_nanos() -> u64 {
+        wall::coarse_nanos()
     }
 
     /// A sleep takes about this much longer than asked: shorter waits are spent looking at the clock.

@@ -1,5 +1,5 @@
 /*
- * Moves one program's wall clock: preloaded, it adds an offset to what clock_gettime says of CLOCK_REALTIME, and to nothing else.
+ * Moves one program's wall clock: preloaded, it adds an offset to what clock_gettime says of CLOCK_REALTIME and its coarse twin, and to nothing else.
  *
  * The offset is a 64-bit number of nanoseconds in the file that MINTAGE_CLOCK_OFFSET names; it is mapped, so that a step takes
  * effect with the next call, exactly and without a system call.
@@ -51,7 +51,7 @@ int clock_gettime(clockid_t clock, struct timespec *out) {
         begin(); /* called by another library's constructor, before ours */
     }
     int answer = real_clock_gettime(clock, out);
-    if (answer == 0 && clock == CLOCK_REALTIME) {
+    if (answer == 0 && (clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE)) {
         int64_t nanos = atomic_load_explicit(offset, memory_order_relaxed);
         int64_t sum = out->tv_nsec + nanos % 1000000000;
         out->tv_sec += nanos / 1000000000;

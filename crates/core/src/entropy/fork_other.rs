@@ -4,3 +4,8 @@
 pub(crate) fn generation() -> u64 {
     u64::from(std::process::id())
 }
+
+/// Whether memory of this generation may be another process's.
+pub(super) fn is_cloned(generation_of_memory: u64) -> bool {
+    generation_of_memory != generation()
+}

@@ -6,6 +6,7 @@
 
 use super::cursor::{Cursor, Motion, Still};
 use super::registry::shared_cursor;
+use super::typed::IdSource;
 use super::{AnyClock, ClockBack, Generator, MAX_LEAD_NANOS, Settings, Spent};
 use crate::entropy;
 use crate::error::{Cause, Error, LayoutFault};
@@ -230,35 +231,34 @@ impl<P: PartsSource, C: Clock> CounterGenerator<P, C> {
     }
 }
 
-impl<P: PartsSource, C: Clock> Generator for CounterGenerator<P, C> {
-    fn try_fill(&self, out: &mut [RawId]) -> Result<usize, Error> {
+impl<P: PartsSource, C: Clock> CounterGenerator<P, C> {
+    /// Fills the front of `out` with what `id` makes of consecutive moments.
+    fn fill_with<T>(&self, out: &mut [T], id: impl Fn(RawId) -> T) -> Result<usize, Error> {
         if out.is_empty() {
             return Ok(0);
         }
         let (tick, first, count) = self.claim(out.len() as u64)?;
-        for (id, count) in out.iter_mut().zip(first..first + count) {
-            *id = self.pack(tick, count);
+        for (slot, count) in out.iter_mut().zip(first..first + count) {
+            *slot = id(self.pack(tick, count));
         }
         Ok(usize::try_from(count).unwrap_or(out.len()))
     }
 }
 
-impl<S: StaticScheme, C: Clock> CounterGenerator<Compiled<S>, C> {
-    /// The next id, typed. Never waits.
-    ///
-    /// # Errors
-    /// See [`Generator::try_fill`].
-    pub fn try_next_id(&self) -> Result<Id<S>, Error> {
+impl<P: PartsSource, C: Clock> Generator for CounterGenerator<P, C> {
+    fn try_fill(&self, out: &mut [RawId]) -> Result<usize, Error> {
+        self.fill_with(out, |raw| raw)
+    }
+}
+
+impl<S: StaticScheme, C: Clock> IdSource<S> for CounterGenerator<Compiled<S>, C> {
+    #[inline]
+    fn try_next_id(&self) -> Result<Id<S>, Error> {
         self.claim(1).map(|(tick, count, _)| Id(S::Repr::from_raw(self.pack(tick, count))))
     }
 
-    /// The next id, typed; waits where the policies say so.
-    ///
-    /// # Errors
-    /// See [`Generator::next`].
-    #[cfg(feature = "std")]
-    pub fn next_id(&self) -> Result<Id<S>, Error> {
-        super::wait_while_busy(|| self.try_next_id())
+    fn try_fill_ids(&self, out: &mut [Id<S>]) -> Result<usize, Error> {
+        self.fill_with(out, |raw| Id(S::Repr::from_raw(raw)))
     }
 }
 

@@ -89,11 +89,14 @@ impl Cursor {
                 tick: last.checked_shr(motion.count_bits).unwrap_or(0),
                 count: u128::from(last & max_count),
             });
-            let begin = Moment { tick, count: u128::from(motion.first_count(tick)) };
-            let first = match advance(last, begin, 1, u128::from(max_count)) {
+            // Where a tick begins is computed only when one does: the count of a begun tick is never 0 here.
+            let mut first = match advance(last, Moment { tick, count: 0 }, 1, u128::from(max_count)) {
                 Step::Use(moment) => self.judge(moment, tick, motion)?,
                 Step::WaitUntil(next) => self.judge_spent(next, tick, motion, &monotonic)?,
             };
+            if first.count == 0 {
+                first.count = u128::from(motion.first_count(first.tick));
+            }
             if first.tick > motion.last_tick {
                 return Err(Still::Ended);
             }
@@ -124,7 +127,7 @@ impl Cursor {
     ) -> Result<Moment, Still> {
         let allowed = motion.allowed(now);
         if next <= allowed {
-            return Ok(Moment { tick: next, count: u128::from(motion.first_count(next)) });
+            return Ok(Moment { tick: next, count: 0 });
         }
         // One tick ahead of the clock, or at the end of the lead: the clock itself will bring the next one.
         if next - 1 <= allowed {
@@ -143,7 +146,7 @@ impl Cursor {
             // The latest of all notes counts: a thread that read the clock long ago must not take another's back.
             self.paced_since.fetch_max(moment, Ordering::Relaxed);
             fence(Ordering::Release);
-            return Ok(Moment { tick: next, count: u128::from(motion.first_count(next)) });
+            return Ok(Moment { tick: next, count: 0 });
         }
         if since == 0 || waited >= motion.tick_nanos {
             // The first spent tick of this step back, or a note left from an earlier one.

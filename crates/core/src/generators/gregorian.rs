@@ -37,7 +37,7 @@ const MULTICAST: u128 = 1 << 40;
 
 impl<S: StaticScheme<Repr = u128>> Rule for GregorianRule<S> {
     type Scheme = S;
-    const ID_BYTES: usize = 0;
+    const DRAWS_EACH: bool = false;
 
     fn renew(&mut self, draw: &mut Draw<'_>) -> Result<(), Error> {
         self.node = draw.bits(48)? | MULTICAST;
@@ -78,7 +78,7 @@ mod tests {
 
     #[test]
     fn each_tick_is_used_once_whatever_the_clock_says() {
-        let mut draw = Draw::new(&Zeros, 16);
+        let mut draw = Draw::new(&Zeros);
         let mut rule = GregorianRule::<UuidV1Scheme>::NEW;
         rule.renew(&mut draw).unwrap();
         let mut times = Vec::new();
@@ -90,7 +90,7 @@ mod tests {
 
     #[test]
     fn a_random_node_says_that_it_is_one() {
-        let mut draw = Draw::new(&Zeros, 16);
+        let mut draw = Draw::new(&Zeros);
         let mut rule = GregorianRule::<UuidV1Scheme>::NEW;
         rule.renew(&mut draw).unwrap();
         let id: UuidV1 = rule.next_id(UnixNanos(0), &mut draw).unwrap();

@@ -3,13 +3,15 @@
 //! In a forked child it begins afresh, with new random state, also when another thread of the parent held the lock at the fork:
 //! each process uses a lock of its own, and finds it without waiting for anybody.
 
-use super::rule::Rule;
-use super::{Generator, Settings, wait_while_busy};
-use crate::entropy::{Draw, Entropy, SystemEntropy, generation};
+use super::rule::{Rule, with_draw_for};
+use super::typed::{IdSource, fill_raw};
+use super::{Generator, Settings};
+use crate::entropy::{Draw, Entropy, PoolEntropy, generation};
 use crate::error::Error;
 use crate::id::Id;
-use crate::raw::{RawId, Repr};
-use crate::time::{Clock, SystemClock};
+use crate::raw::RawId;
+use crate::scheme::time_for;
+use crate::time::{Clock, SystemClock, UnixNanos};
 use alloc::boxed::Box;
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -18,13 +20,14 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 /// A generator that any number of threads may share; each waits for its turn, no longer than a batch takes.
 ///
 /// ```
+/// use mintage::IdSource;
 /// use mintage::generators::locked::Locked;
 /// use mintage::schemes::ulid::UlidRule;
 /// let ids = Locked::new(UlidRule::default());
 /// assert!(ids.next_id()? < ids.next_id()?);
 /// # Ok::<(), mintage::Error>(())
 /// ```
-pub struct Locked<R, C = SystemClock, E = SystemEntropy> {
+pub struct Locked<R, C = SystemClock, E = PoolEntropy> {
     template: R,
     own: Process<R>,
     clock: C,
@@ -70,10 +73,10 @@ impl Owner {
 }
 
 impl<R: Rule> Locked<R> {
-    /// A generator by the wall clock and the system's entropy.
+    /// A generator by the wall clock and the thread's entropy.
     #[must_use]
     pub const fn new(rule: R) -> Self {
-        Self::with(rule, SystemClock, SystemEntropy)
+        Self::with(rule, SystemClock, PoolEntropy)
     }
 }
 
@@ -83,60 +86,46 @@ impl<R: Rule, C: Clock, E: Entropy> Locked<R, C, E> {
         Self { template: rule, own: Process::new(), clock, entropy }
     }
 
-    /// The next id, typed. Never waits for a clock.
-    ///
-    /// # Errors
-    /// See [`Rule::next`].
-    pub fn try_next_id(&self) -> Result<Id<R::Scheme>, Error> {
-        self.with_rule(1, |rule, draw| rule.next_id(self.clock.now(), draw))
-    }
-
-    /// The next id, typed; waits where the scheme has to.
-    ///
-    /// # Errors
-    /// See [`Rule::next`], without [`Error::Busy`].
-    pub fn next_id(&self) -> Result<Id<R::Scheme>, Error> {
-        wait_while_busy(|| self.try_next_id())
-    }
-
     fn with_rule<T>(
         &self,
         ids: usize,
-        work: impl FnOnce(&mut R, &mut Draw<'_>) -> Result<T, Error>,
+        work: impl FnOnce(&mut R, UnixNanos, &mut Draw<'_>) -> Result<T, Error>,
     ) -> Result<T, Error> {
-        let now = generation();
-        let mut process = &self.own;
-        while !process.owner.is(now) {
-            process = process.child.get_or_init(|| Box::new(Process::new()));
-        }
-        let mut rule = process.rule.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut draw = Draw::new(&self.entropy, ids.saturating_mul(R::ID_BYTES));
-        let rule = match &mut *rule {
-            Some(rule) => rule,
-            none => {
-                let mut fresh = self.template.clone();
-                fresh.renew(&mut draw)?;
-                none.insert(fresh)
+        // All that can be done before it is this thread's turn is done before.
+        let now = time_for::<R::Scheme>(&self.clock);
+        with_draw_for::<R, _>(&self.entropy, ids, |draw| {
+            let generation = generation();
+            let mut process = &self.own;
+            while !process.owner.is(generation) {
+                process = process.child.get_or_init(|| Box::new(Process::new()));
             }
-        };
-        work(rule, &mut draw)
+            let mut rule = process.rule.lock().unwrap_or_else(PoisonError::into_inner);
+            match &mut *rule {
+                Some(rule) => work(rule, now, draw),
+                none => {
+                    let mut fresh = self.template.clone();
+                    fresh.renew(draw)?;
+                    work(none.insert(fresh), now, draw)
+                }
+            }
+        })
+    }
+}
+
+impl<R: Rule, C: Clock, E: Entropy> IdSource<R::Scheme> for Locked<R, C, E> {
+    #[inline]
+    fn try_next_id(&self) -> Result<Id<R::Scheme>, Error> {
+        self.with_rule(1, |rule, now, draw| rule.next_id(now, draw))
+    }
+
+    fn try_fill_ids(&self, out: &mut [Id<R::Scheme>]) -> Result<usize, Error> {
+        self.with_rule(out.len(), |rule, now, draw| rule.fill(now, draw, out))
     }
 }
 
 impl<R: Rule, C: Clock, E: Entropy> Generator for Locked<R, C, E> {
     fn try_fill(&self, out: &mut [RawId]) -> Result<usize, Error> {
-        self.with_rule(out.len(), |rule, draw| {
-            let now = self.clock.now();
-            for (made, id) in out.iter_mut().enumerate() {
-                match rule.next(now, draw) {
-                    Ok(next) => *id = next.into_raw(),
-                    // What was made stands; the error comes again with the next call, when it still holds.
-                    Err(_) if made > 0 => return Ok(made),
-                    Err(error) => return Err(error),
-                }
-            }
-            Ok(out.len())
-        })
+        self.with_rule(out.len(), |rule, now, draw| fill_raw(out, |ids| rule.fill(now, draw, ids)))
     }
 }
 

@@ -9,6 +9,8 @@ pub mod gregorian;
 #[cfg_attr(not(feature = "std"), path = "locked_disabled.rs")]
 pub mod locked;
 pub mod monotonic;
+#[cfg(feature = "std")]
+pub mod owned;
 pub mod placed;
 pub mod process_counter;
 #[cfg_attr(not(feature = "std"), path = "registry_disabled.rs")]
@@ -16,11 +18,13 @@ mod registry;
 pub mod reversed;
 pub mod rule;
 pub mod stateless;
+pub mod typed;
 
 pub use advance::{Moment, Step, advance};
 pub(crate) use constant::constant;
+pub use typed::IdSource;
 
-use crate::entropy::Entropy;
+use crate::entropy::{Draw, Entropy};
 use crate::error::Error;
 use crate::layout::Layout;
 use crate::raw::RawId;
@@ -197,7 +201,7 @@ pub struct Settings {
     /// The wall clock unless another is given. A generator with its own clock shares no tick with others of its worker, and mints
     /// in the tick in which it was made: such clocks are for tests and backfills.
     pub clock: Option<Arc<dyn Clock>>,
-    /// The system's entropy unless another is given.
+    /// The thread's pool of entropy unless another is given; [`crate::SystemEntropy`] to ask the system for each id.
     pub entropy: Option<Arc<dyn Entropy>>,
 }
 
@@ -238,9 +242,9 @@ impl Settings {
     /// [`Error::Entropy`] when there is none, as without `std`.
     pub fn entropy(&self) -> Result<AnyEntropy, Error> {
         match &self.entropy {
-            Some(own) => Ok(AnyEntropy(own.clone())),
+            Some(own) => Ok(AnyEntropy::Own(own.clone())),
             #[cfg(feature = "std")]
-            None => Ok(AnyEntropy(Arc::new(crate::entropy::SystemEntropy))),
+            None => Ok(AnyEntropy::Pool),
             #[cfg(not(feature = "std"))]
             None => Err(Error::Entropy),
         }
@@ -272,6 +276,13 @@ impl Clock for AnyClock {
             Self::Own(clock) => clock.monotonic_nanos(),
         }
     }
+    fn now_coarse(&self) -> UnixNanos {
+        match self {
+            #[cfg(feature = "std")]
+            Self::System => crate::time::SystemClock.now_coarse(),
+            Self::Own(clock) => clock.now_coarse(),
+        }
+    }
 }
 
 impl fmt::Debug for AnyClock {
@@ -284,18 +295,41 @@ impl fmt::Debug for AnyClock {
     }
 }
 
-/// The system's entropy, or one that the caller brought.
+/// The thread's pool of entropy, or an entropy that the caller brought.
 #[derive(Clone)]
-pub struct AnyEntropy(Arc<dyn Entropy>);
+pub enum AnyEntropy {
+    /// The pool.
+    #[cfg(feature = "std")]
+    Pool,
+    /// Another.
+    Own(Arc<dyn Entropy>),
+}
 
 impl Entropy for AnyEntropy {
     fn fill(&self, out: &mut [u8]) -> Result<(), Error> {
-        self.0.fill(out)
+        match self {
+            #[cfg(feature = "std")]
+            Self::Pool => crate::entropy::PoolEntropy.fill(out),
+            Self::Own(own) => own.fill(out),
+        }
+    }
+
+    #[inline]
+    fn with_draw<T>(&self, ids: usize, work: impl FnOnce(&mut Draw<'_>) -> T) -> T {
+        match self {
+            #[cfg(feature = "std")]
+            Self::Pool => crate::entropy::PoolEntropy.with_draw(ids, work),
+            Self::Own(own) => work(&mut Draw::new(own)),
+        }
     }
 }
 
 impl fmt::Debug for AnyEntropy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("entropy")
+        f.write_str(match self {
+            #[cfg(feature = "std")]
+            Self::Pool => "pool",
+            Self::Own(_) => "own entropy",
+        })
     }
 }

@@ -1,12 +1,12 @@
 //! The rule of ULIDs and push ids: a tick and a random number, which rises by one within the tick and when the clock goes back.
 
-use super::rule::{Rule, fit_tick, tick_at};
+use super::rule::{Rule, fill_one_by_one, fit_tick, tick_at};
 use super::{Method, Moment, Step, advance};
 use crate::entropy::Draw;
 use crate::error::Error;
 use crate::id::Id;
 use crate::layout::{Role, Slot, TimeBase};
-use crate::raw::{Repr, low_u64};
+use crate::raw::{RawId, Repr, low_u64};
 use crate::scheme::StaticScheme;
 use crate::time::UnixNanos;
 use core::marker::PhantomData;
@@ -49,6 +49,14 @@ impl<S: StaticScheme> MonotonicRule<S> {
         Self { method, last: None, scheme: PhantomData }
     }
 
+    /// The id of a moment whose parts fit their fields.
+    #[inline]
+    const fn pack(moment: Moment) -> RawId {
+        const { S::SCHEME.layout.fixed() }
+            .with_bits(Self::TIME.shift, Self::TIME.bits, moment.tick as u128)
+            .with_bits(Self::RANDOM.shift, Self::RANDOM.bits, moment.count)
+    }
+
     /// A rule that goes on after `last`.
     #[must_use]
     pub fn after(method: Method, last: Id<S>) -> Self {
@@ -61,7 +69,7 @@ impl<S: StaticScheme> MonotonicRule<S> {
 
 impl<S: StaticScheme> Rule for MonotonicRule<S> {
     type Scheme = S;
-    const ID_BYTES: usize = Self::RANDOM.bits.div_ceil(8) as usize;
+    const DRAWS_EACH: bool = false;
 
     fn renew(&mut self, _: &mut Draw<'_>) -> Result<(), Error> {
         self.last = None;
@@ -82,9 +90,33 @@ impl<S: StaticScheme> Rule for MonotonicRule<S> {
             }
             Step::WaitUntil(tick) => Moment { tick, count: draw.bits(random.bits)? },
         };
-        let tick = u128::from(fit_tick(name, Self::BASE, moment.tick, Self::TIME.bits)?);
+        fit_tick(name, Self::BASE, moment.tick, Self::TIME.bits)?;
         self.last = Some(moment);
-        let raw = S::SCHEME.layout.fixed().with_bits(Self::TIME.shift, Self::TIME.bits, tick);
-        Ok(S::Repr::from_raw(raw.with_bits(random.shift, random.bits, moment.count)))
+        Ok(S::Repr::from_raw(Self::pack(moment)))
+    }
+
+    fn fill(&mut self, now: UnixNanos, draw: &mut Draw<'_>, out: &mut [Id<S>]) -> Result<usize, Error> {
+        if self.method == Method::Random {
+            return fill_one_by_one(self, now, draw, out);
+        }
+        let mut done = 0;
+        while done < out.len() {
+            out[done] = match self.next_id(now, draw) {
+                Ok(id) => id,
+                Err(_) if done > 0 => return Ok(done),
+                Err(error) => return Err(error),
+            };
+            done += 1;
+            // The rest of the batch follows by ones, as far as the random part reaches.
+            let Some(last) = &mut self.last else { continue };
+            let free = usize::try_from(Self::RANDOM.max() - last.count).unwrap_or(usize::MAX);
+            let run = free.min(out.len() - done);
+            for (count, id) in (last.count + 1..).zip(&mut out[done..done + run]) {
+                *id = Id(S::Repr::from_raw(Self::pack(Moment { tick: last.tick, count })));
+            }
+            last.count += run as u128;
+            done += run;
+        }
+        Ok(done)
     }
 }

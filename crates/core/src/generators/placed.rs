@@ -1,7 +1,7 @@
 //! Placed UUIDs: random bits behind a prefix that decides where a row lands: the block of a counter, the block of time, a bucket.
 
 use super::{AnyClock, AnyEntropy, Generator, Settings};
-use crate::entropy::Draw;
+use crate::entropy::Entropy;
 use crate::error::Error;
 use crate::raw::{RawId, low_u64};
 use crate::time::Clock;
@@ -63,7 +63,6 @@ fn placed(
 
 impl Generator for Placed {
     fn try_fill(&self, out: &mut [RawId]) -> Result<usize, Error> {
-        let mut draw = Draw::new(&self.entropy, out.len().saturating_mul(14));
         let (mut next, size) = match &self.place {
             // Ordering: the counter guards no other memory; wrapping is what blocks do.
             Place::Counter { next, size } => (next.fetch_add(out.len() as u64, Ordering::Relaxed), *size),
@@ -77,14 +76,16 @@ impl Generator for Placed {
                 (since, *nanos)
             }
         };
-        for id in out.iter_mut() {
-            let prefix = u128::from(next / size % self.count);
-            *id = RawId::new(crate::rfc9562::stamped(prefix << 112 | draw.bits(112)?, 4));
-            if matches!(self.place, Place::Counter { .. }) {
-                next = next.wrapping_add(1);
+        self.entropy.with_draw(out.len(), |draw| {
+            for id in out.iter_mut() {
+                let prefix = u128::from(next / size % self.count);
+                *id = RawId::new(crate::rfc9562::stamped(prefix << 112 | draw.bits(112)?, 4));
+                if matches!(self.place, Place::Counter { .. }) {
+                    next = next.wrapping_add(1);
+                }
             }
-        }
-        Ok(out.len())
+            Ok(out.len())
+        })
     }
 }
 

@@ -40,7 +40,7 @@ impl<S> Default for ProcessCounterRule<S> {
 
 impl<S: StaticScheme<Repr = [u8; 12]>> Rule for ProcessCounterRule<S> {
     type Scheme = S;
-    const ID_BYTES: usize = 0;
+    const DRAWS_EACH: bool = false;
 
     fn renew(&mut self, draw: &mut Draw<'_>) -> Result<(), Error> {
         *self = Self { process: draw.bits(PROCESS_BITS)?, counter: draw.bits(COUNTER_BITS)?, ..Self::NEW };

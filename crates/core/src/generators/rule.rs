@@ -3,7 +3,7 @@
 //! A rule is plain state without clock or lock, so it runs anywhere, `no_std` included; [`super::locked::Locked`] shares one
 //! between threads.
 
-use crate::entropy::Draw;
+use crate::entropy::{Draw, Entropy};
 use crate::error::Error;
 use crate::id::Id;
 use crate::layout::TimeBase;
@@ -18,7 +18,7 @@ use crate::time::UnixNanos;
 /// use mintage::{Draw, SystemEntropy, UnixNanos};
 ///
 /// let mut rule = Uuid7Rule::default();
-/// let mut draw = Draw::new(&SystemEntropy, 64);
+/// let mut draw = Draw::new(&SystemEntropy);
 /// rule.renew(&mut draw)?;
 /// let id = rule.next_id(UnixNanos::from_millis(1_645_557_742_000), &mut draw)?;
 /// assert!(id.to_string().starts_with("017f22e2-79b0-7"));
@@ -28,8 +28,8 @@ pub trait Rule: Clone + Send + Sync + 'static {
     /// The scheme that it mints.
     type Scheme: StaticScheme;
 
-    /// Random bytes that one id takes, about.
-    const ID_BYTES: usize;
+    /// Whether ids have random bits of their own, so that an engine gets some ready; where it is false they are asked for now and then.
+    const DRAWS_EACH: bool = true;
 
     /// Draws the random state anew: once before the first id, and again in a forked child.
     ///
@@ -47,6 +47,19 @@ pub trait Rule: Clone + Send + Sync + 'static {
         draw: &mut Draw<'_>,
     ) -> Result<<Self::Scheme as StaticScheme>::Repr, Error>;
 
+    /// Fills the front of `out` and returns how many it made: at least one, unless `out` is empty.
+    ///
+    /// # Errors
+    /// See [`Rule::next`]. What was made before an error stands; the error comes again with the next call, when it still holds.
+    fn fill(
+        &mut self,
+        now: UnixNanos,
+        draw: &mut Draw<'_>,
+        out: &mut [Id<Self::Scheme>],
+    ) -> Result<usize, Error> {
+        fill_one_by_one(self, now, draw, out)
+    }
+
     /// The next id, typed.
     ///
     /// # Errors
@@ -54,6 +67,33 @@ pub trait Rule: Clone + Send + Sync + 'static {
     fn next_id(&mut self, now: UnixNanos, draw: &mut Draw<'_>) -> Result<Id<Self::Scheme>, Error> {
         self.next(now, draw).map(Id)
     }
+}
+
+/// What [`Rule::fill`] does unless a rule knows better.
+pub(crate) fn fill_one_by_one<R: Rule>(
+    rule: &mut R,
+    now: UnixNanos,
+    draw: &mut Draw<'_>,
+    out: &mut [Id<R::Scheme>],
+) -> Result<usize, Error> {
+    for made in 0..out.len() {
+        match rule.next(now, draw) {
+            Ok(next) => out[made] = Id(next),
+            Err(_) if made > 0 => return Ok(made),
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(out.len())
+}
+
+/// Does `work` with random bits at hand, or with a way to ask for them where few ids need any.
+#[inline]
+pub(crate) fn with_draw_for<R: Rule, T>(
+    entropy: &impl Entropy,
+    ids: usize,
+    work: impl FnOnce(&mut Draw<'_>) -> T,
+) -> T {
+    if R::DRAWS_EACH { entropy.with_draw(ids, work) } else { work(&mut Draw::new(entropy)) }
 }
 
 /// The clock's tick.

@@ -1,12 +1,14 @@
 //! The engine without state: each id is drawn for itself, so there is nothing to share, lock or lose.
 
 use super::rule::{fit_tick, tick_at};
+use super::typed::{IdSource, fill_raw};
 use super::{Generator, Settings};
 use crate::entropy::{Draw, Entropy};
 use crate::error::Error;
+use crate::id::Id;
 use crate::layout::Role;
 use crate::raw::{RawId, Repr};
-use crate::scheme::StaticScheme;
+use crate::scheme::{StaticScheme, time_for};
 use crate::time::{Clock, UnixNanos};
 use alloc::boxed::Box;
 use core::fmt;
@@ -16,8 +18,6 @@ use core::marker::PhantomData;
 pub trait Recipe: Send + Sync + 'static {
     /// The scheme that it mints.
     type Scheme: StaticScheme;
-    /// Random bytes that one id takes.
-    const ID_BYTES: usize;
     /// Whether the time matters; where it doesn't, no clock is read.
     const NEEDS_TIME: bool;
 
@@ -26,6 +26,17 @@ pub trait Recipe: Send + Sync + 'static {
     /// # Errors
     /// [`Error::Entropy`], [`Error::BeforeEpoch`], [`Error::TimeFieldEnded`].
     fn make(now: UnixNanos, draw: &mut Draw<'_>) -> Result<<Self::Scheme as StaticScheme>::Repr, Error>;
+
+    /// An id for each of `out`.
+    ///
+    /// # Errors
+    /// See [`Recipe::make`].
+    fn fill(now: UnixNanos, draw: &mut Draw<'_>, out: &mut [Id<Self::Scheme>]) -> Result<(), Error> {
+        for id in out {
+            *id = Id(Self::make(now, draw)?);
+        }
+        Ok(())
+    }
 }
 
 /// The recipe that a layout of time and random bits needs no words for: the tick in its place, fresh bits in every random field.
@@ -34,7 +45,6 @@ pub struct TimeAndRandom<S>(PhantomData<S>);
 
 impl<S: StaticScheme> Recipe for TimeAndRandom<S> {
     type Scheme = S;
-    const ID_BYTES: usize = S::SCHEME.layout.bytes();
     const NEEDS_TIME: bool = true;
 
     fn make(now: UnixNanos, draw: &mut Draw<'_>) -> Result<S::Repr, Error> {
@@ -56,10 +66,28 @@ impl<S: StaticScheme> Recipe for TimeAndRandom<S> {
 }
 
 /// A generator of ids that don't depend on one another.
-pub struct Stateless<R, C, E> {
+pub struct Stateless<R, C = DefaultClock, E = DefaultEntropy> {
     clock: C,
     entropy: E,
     recipe: PhantomData<R>,
+}
+
+#[cfg(not(feature = "std"))]
+type DefaultClock = super::AnyClock;
+#[cfg(not(feature = "std"))]
+type DefaultEntropy = super::AnyEntropy;
+#[cfg(feature = "std")]
+type DefaultClock = crate::time::SystemClock;
+#[cfg(feature = "std")]
+type DefaultEntropy = crate::entropy::PoolEntropy;
+
+#[cfg(feature = "std")]
+impl<R: Recipe> Stateless<R> {
+    /// A generator by the wall clock and the thread's entropy.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self::with(crate::time::SystemClock, crate::entropy::PoolEntropy)
+    }
 }
 
 impl<R: Recipe, C: Clock, E: Entropy> Stateless<R, C, E> {
@@ -69,26 +97,34 @@ impl<R: Recipe, C: Clock, E: Entropy> Stateless<R, C, E> {
     }
 
     fn now(&self) -> UnixNanos {
-        if R::NEEDS_TIME { self.clock.now() } else { UnixNanos(0) }
+        if R::NEEDS_TIME { time_for::<R::Scheme>(&self.clock) } else { UnixNanos(0) }
+    }
+}
+
+impl<R: Recipe, C: Clock, E: Entropy> IdSource<R::Scheme> for Stateless<R, C, E> {
+    #[inline]
+    fn try_next_id(&self) -> Result<Id<R::Scheme>, Error> {
+        let now = self.now();
+        self.entropy.with_draw(1, |draw| R::make(now, draw)).map(Id)
     }
 
-    /// One id, untyped.
-    ///
-    /// # Errors
-    /// See [`Recipe::make`].
-    pub fn make(&self) -> Result<<R::Scheme as StaticScheme>::Repr, Error> {
-        R::make(self.now(), &mut Draw::new(&self.entropy, R::ID_BYTES))
+    #[cfg(feature = "std")]
+    #[inline]
+    fn next_id(&self) -> Result<Id<R::Scheme>, Error> {
+        self.try_next_id() // a recipe is never busy
+    }
+
+    fn try_fill_ids(&self, out: &mut [Id<R::Scheme>]) -> Result<usize, Error> {
+        let now = self.now();
+        self.entropy.with_draw(out.len(), |draw| R::fill(now, draw, out)).map(|()| out.len())
     }
 }
 
 impl<R: Recipe, C: Clock, E: Entropy> Generator for Stateless<R, C, E> {
     fn try_fill(&self, out: &mut [RawId]) -> Result<usize, Error> {
         let now = self.now();
-        let mut draw = Draw::new(&self.entropy, out.len().saturating_mul(R::ID_BYTES));
-        for id in out.iter_mut() {
-            *id = R::make(now, &mut draw)?.into_raw();
-        }
-        Ok(out.len())
+        self.entropy
+            .with_draw(out.len(), |draw| fill_raw(out, |ids| R::fill(now, draw, ids).map(|()| ids.len())))
     }
 }
 

@@ -56,7 +56,6 @@ const BEHIND_THE_LETTER: u128 = 36u128.pow(23);
 
 impl Recipe for Cuid2Recipe {
     type Scheme = Cuid2Scheme;
-    const ID_BYTES: usize = 32;
     const NEEDS_TIME: bool = false;
 
     fn make(_: UnixNanos, draw: &mut Draw<'_>) -> Result<u128, Error> {

@@ -1,7 +1,5 @@
 //! Push ids of Firebase: milliseconds and 72 random bits in 20 characters that sort.
 
-#[cfg(feature = "std")]
-use crate::error::Error;
 use crate::generators::Method;
 use crate::generators::locked;
 #[cfg(feature = "std")]
@@ -67,7 +65,9 @@ static SHARED: Locked<MonotonicRule<FirebasePushidScheme>> =
 
 #[cfg(feature = "std")]
 impl Mint for FirebasePushidScheme {
-    fn mint() -> Result<u128, Error> {
-        SHARED.try_next_id().map(Id::get)
+    type Shared = Locked<MonotonicRule<FirebasePushidScheme>>;
+
+    fn shared() -> &'static Self::Shared {
+        &SHARED
     }
 }

@@ -1,6 +1,6 @@
 //! Hash-prefixed ids: a bucket before the time, so that writers spread over as many ranges as there are buckets while each bucket stays in order.
 
-use crate::entropy::Draw;
+use crate::entropy::Entropy;
 use crate::error::Error;
 use crate::generators::rule::{fit_tick, tick_at};
 use crate::generators::{AnyClock, AnyEntropy, Generator, Settings, placed};
@@ -84,14 +84,15 @@ impl HashPrefixed {
 impl Generator for Bucketed {
     fn try_fill(&self, out: &mut [RawId]) -> Result<usize, Error> {
         let tick = fit_tick(NAME, BASE, tick_at(NAME, BASE, self.clock.now())?, TIME_BITS)?;
-        let mut draw = Draw::new(&self.entropy, out.len().saturating_mul(8));
-        for id in out.iter_mut() {
-            let random = draw.bits(62)?;
-            let layout = &HashPrefixedScheme::SCHEME.layout;
-            let raw = layout.scatter(layout.fixed(), Role::Timestamp(BASE), u128::from(tick));
-            let raw = layout.scatter(raw, Role::Random, random);
-            *id = layout.scatter(raw, Role::Hash, u128::from(placed::bucket(random, self.buckets)));
-        }
-        Ok(out.len())
+        self.entropy.with_draw(out.len(), |draw| {
+            for id in out.iter_mut() {
+                let random = draw.bits(62)?;
+                let layout = &HashPrefixedScheme::SCHEME.layout;
+                let raw = layout.scatter(layout.fixed(), Role::Timestamp(BASE), u128::from(tick));
+                let raw = layout.scatter(raw, Role::Random, random);
+                *id = layout.scatter(raw, Role::Hash, u128::from(placed::bucket(random, self.buckets)));
+            }
+            Ok(out.len())
+        })
     }
 }

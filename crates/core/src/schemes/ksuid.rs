@@ -1,10 +1,10 @@
 //! KSUID: seconds since 2014 and 128 random bits in 27 characters.
 
 use crate::entropy::Draw;
-#[cfg(feature = "std")]
-use crate::entropy::SystemEntropy;
 use crate::error::Error;
 use crate::generators::rule::{fit_tick, tick_at};
+#[cfg(feature = "std")]
+use crate::generators::stateless::Stateless;
 use crate::generators::stateless::{self, Recipe};
 use crate::id::{Id, const_id};
 use crate::layout::{Field, Layout, Role, TimeBase};
@@ -15,8 +15,6 @@ use crate::scheme::Mint;
 use crate::scheme::{Coordination, Facts, Scheme, Sortable, StaticScheme};
 use crate::text::{BASE62, HEX_DIGITS, TextForm};
 use crate::time::UnixNanos;
-#[cfg(feature = "std")]
-use crate::time::{Clock, SystemClock};
 
 /// A KSUID, 160 bits.
 pub type Ksuid = Id<KsuidScheme>;
@@ -72,9 +70,9 @@ pub struct KsuidRecipe;
 
 impl Recipe for KsuidRecipe {
     type Scheme = KsuidScheme;
-    const ID_BYTES: usize = 16;
     const NEEDS_TIME: bool = true;
 
+    #[inline]
     fn make(now: UnixNanos, draw: &mut Draw<'_>) -> Result<[u8; 20], Error> {
         let second = fit_tick(NAME, BASE, tick_at(NAME, BASE, now)?, 32)?;
         let high = crate::raw::low_u32(u128::from(second));
@@ -106,9 +104,14 @@ impl Ksuid {
 }
 
 #[cfg(feature = "std")]
+static SHARED: Stateless<KsuidRecipe> = Stateless::new();
+
+#[cfg(feature = "std")]
 impl Mint for KsuidScheme {
-    fn mint() -> Result<[u8; 20], Error> {
-        KsuidRecipe::make(SystemClock.now(), &mut Draw::new(&SystemEntropy, KsuidRecipe::ID_BYTES))
+    type Shared = Stateless<KsuidRecipe>;
+
+    fn shared() -> &'static Self::Shared {
+        &SHARED
     }
 }
 

@@ -2,10 +2,15 @@
 
 use crate::entropy::Draw;
 use crate::error::Error;
+#[cfg(feature = "std")]
+use crate::generators::stateless::Stateless;
 use crate::generators::stateless::{self, Recipe};
 use crate::id::{Id, const_id};
 use crate::layout::{Field, Layout, Role};
 use crate::mapping::Mapping;
+use crate::raw::mask;
+#[cfg(feature = "std")]
+use crate::scheme::Mint;
 use crate::scheme::{Coordination, Facts, Scheme, Sortable, StaticScheme};
 use crate::text::{BASE64_NANOID, TextForm};
 use crate::time::UnixNanos;
@@ -53,10 +58,26 @@ pub struct NanoidRecipe;
 
 impl Recipe for NanoidRecipe {
     type Scheme = NanoidScheme;
-    const ID_BYTES: usize = 16;
     const NEEDS_TIME: bool = false;
 
+    #[inline]
     fn make(_: UnixNanos, draw: &mut Draw<'_>) -> Result<u128, Error> {
         draw.bits(126)
+    }
+
+    fn fill(_: UnixNanos, draw: &mut Draw<'_>, out: &mut [Nanoid]) -> Result<(), Error> {
+        draw.fill_each(out, |bits| Id(bits & mask(126)))
+    }
+}
+
+#[cfg(feature = "std")]
+static SHARED: Stateless<NanoidRecipe> = Stateless::new();
+
+#[cfg(feature = "std")]
+impl Mint for NanoidScheme {
+    type Shared = Stateless<NanoidRecipe>;
+
+    fn shared() -> &'static Self::Shared {
+        &SHARED
     }
 }

@@ -1,7 +1,5 @@
 //! MongoDB's ObjectId: seconds, 40 random bits a process and a counter.
 
-#[cfg(feature = "std")]
-use crate::error::Error;
 use crate::generators::locked;
 #[cfg(feature = "std")]
 use crate::generators::locked::Locked;
@@ -70,8 +68,10 @@ static SHARED: Locked<ObjectIdRule> = Locked::new(ObjectIdRule::NEW);
 
 #[cfg(feature = "std")]
 impl Mint for ObjectIdScheme {
-    fn mint() -> Result<[u8; 12], Error> {
-        SHARED.next_id().map(Id::get)
+    type Shared = Locked<ObjectIdRule>;
+
+    fn shared() -> &'static Self::Shared {
+        &SHARED
     }
 }
 
@@ -93,7 +93,7 @@ mod tests {
 
     #[test]
     fn the_counter_never_repeats_within_a_second() {
-        let mut draw = Draw::new(&Ones, 16);
+        let mut draw = Draw::new(&Ones);
         let mut rule = ObjectIdRule::NEW;
         rule.renew(&mut draw).unwrap();
         let first = rule.next_id(UnixNanos::from_secs(5), &mut draw).unwrap();

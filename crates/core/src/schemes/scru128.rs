@@ -81,7 +81,6 @@ impl Scru128Rule {
 
 impl Rule for Scru128Rule {
     type Scheme = Scru128Scheme;
-    const ID_BYTES: usize = 7;
 
     fn renew(&mut self, _: &mut Draw<'_>) -> Result<(), Error> {
         *self = Self::NEW;
@@ -118,7 +117,9 @@ static SHARED: Locked<Scru128Rule> = Locked::new(Scru128Rule::NEW);
 
 #[cfg(feature = "std")]
 impl Mint for Scru128Scheme {
-    fn mint() -> Result<u128, Error> {
-        SHARED.try_next_id().map(Id::get)
+    type Shared = Locked<Scru128Rule>;
+
+    fn shared() -> &'static Self::Shared {
+        &SHARED
     }
 }

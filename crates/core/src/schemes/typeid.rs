@@ -1,6 +1,10 @@
 //! TypeID: a UUIDv7 in 26 characters behind a prefix that names its type.
 
+use crate::entropy::Draw;
 use crate::error::Error;
+#[cfg(feature = "std")]
+use crate::generators::locked::Locked;
+use crate::generators::rule::Rule;
 use crate::generators::{Method, locked};
 use crate::id::{Id, const_id};
 use crate::layout::{Field, Layout, Role, TimeBase};
@@ -10,6 +14,7 @@ use crate::scheme::Mint;
 use crate::scheme::{Coordination, Facts, Scheme, Sortable, StaticScheme};
 use crate::schemes::uuid_v7::{Uuid7Rule, UuidV7Scheme};
 use crate::text::{CROCKFORD32_LOWER, TextForm};
+use crate::time::UnixNanos;
 use alloc::format;
 use alloc::string::String;
 
@@ -55,17 +60,38 @@ impl StaticScheme for TypeidScheme {
         settings: &[],
         generator: Some(|settings| {
             let method = UuidV7Scheme::SCHEME.method(settings.method)?.unwrap_or(Method::Counter);
-            locked::boxed(Uuid7Rule::new(method), settings)
+            locked::boxed(TypeidRule(Uuid7Rule::new(method)), settings)
         }),
     };
 }
 
 const_id!(TypeidScheme, u128);
 
+/// UUIDv7's rule under this scheme's name.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct TypeidRule(Uuid7Rule);
+
+impl Rule for TypeidRule {
+    type Scheme = TypeidScheme;
+
+    fn renew(&mut self, draw: &mut Draw<'_>) -> Result<(), Error> {
+        self.0.renew(draw)
+    }
+
+    fn next(&mut self, now: UnixNanos, draw: &mut Draw<'_>) -> Result<u128, Error> {
+        self.0.next(now, draw)
+    }
+}
+
+#[cfg(feature = "std")]
+static SHARED: Locked<TypeidRule> = Locked::new(TypeidRule(Uuid7Rule::new(Method::Counter)));
+
 #[cfg(feature = "std")]
 impl Mint for TypeidScheme {
-    fn mint() -> Result<u128, Error> {
-        UuidV7Scheme::mint()
+    type Shared = Locked<TypeidRule>;
+
+    fn shared() -> &'static Self::Shared {
+        &SHARED
     }
 }
 

@@ -1,8 +1,6 @@
 //! ULID: milliseconds and 80 random bits in 26 characters.
 
 #[cfg(feature = "std")]
-use crate::error::Error;
-#[cfg(feature = "std")]
 use crate::generators::locked::Locked;
 use crate::generators::monotonic::MonotonicRule;
 use crate::generators::{Method, locked};
@@ -76,8 +74,10 @@ static SHARED: Locked<UlidRule> = Locked::new(UlidRule::new(Method::Monotonic));
 
 #[cfg(feature = "std")]
 impl Mint for UlidScheme {
-    fn mint() -> Result<u128, Error> {
-        SHARED.try_next_id().map(Id::get)
+    type Shared = Locked<UlidRule>;
+
+    fn shared() -> &'static Self::Shared {
+        &SHARED
     }
 }
 
@@ -98,7 +98,7 @@ mod tests {
     }
 
     fn next(rule: &mut UlidRule, ms: i64) -> Result<Ulid, Error> {
-        rule.next_id(UnixNanos::from_millis(ms), &mut Draw::new(&Ones, 10))
+        rule.next_id(UnixNanos::from_millis(ms), &mut Draw::new(&Ones))
     }
 
     #[test]

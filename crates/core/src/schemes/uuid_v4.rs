@@ -1,13 +1,14 @@
 //! UUID version 4: 122 random bits.
 
 use crate::entropy::Draw;
-#[cfg(feature = "std")]
-use crate::entropy::SystemEntropy;
 use crate::error::Error;
+#[cfg(feature = "std")]
+use crate::generators::stateless::Stateless;
 use crate::generators::stateless::{self, Recipe};
 use crate::id::{Id, const_id};
 use crate::layout::{Field, Layout, Role};
 use crate::mapping::Mapping;
+use crate::rfc9562::stamped;
 #[cfg(feature = "std")]
 use crate::scheme::Mint;
 use crate::scheme::{Coordination, Facts, Scheme, Sortable, StaticScheme};
@@ -66,17 +67,26 @@ pub struct Uuid4Recipe;
 
 impl Recipe for Uuid4Recipe {
     type Scheme = UuidV4Scheme;
-    const ID_BYTES: usize = 16;
     const NEEDS_TIME: bool = false;
 
+    #[inline]
     fn make(_: UnixNanos, draw: &mut Draw<'_>) -> Result<u128, Error> {
-        Ok(crate::rfc9562::stamped(draw.bits(128)?, 4))
+        Ok(stamped(draw.bits(128)?, 4))
+    }
+
+    fn fill(_: UnixNanos, draw: &mut Draw<'_>, out: &mut [UuidV4]) -> Result<(), Error> {
+        draw.fill_each(out, |bits| Id(stamped(bits, 4)))
     }
 }
 
 #[cfg(feature = "std")]
+static SHARED: Stateless<Uuid4Recipe> = Stateless::new();
+
+#[cfg(feature = "std")]
 impl Mint for UuidV4Scheme {
-    fn mint() -> Result<u128, Error> {
-        Uuid4Recipe::make(UnixNanos(0), &mut Draw::new(&SystemEntropy, Uuid4Recipe::ID_BYTES))
+    type Shared = Stateless<Uuid4Recipe>;
+
+    fn shared() -> &'static Self::Shared {
+        &SHARED
     }
 }

@@ -1,7 +1,5 @@
 //! UUID version 6: version 1 in an order that sorts.
 
-#[cfg(feature = "std")]
-use crate::error::Error;
 use crate::generators::gregorian::GregorianRule;
 use crate::generators::locked;
 #[cfg(feature = "std")]
@@ -67,7 +65,9 @@ static SHARED: Locked<GregorianRule<UuidV6Scheme>> = Locked::new(GregorianRule::
 
 #[cfg(feature = "std")]
 impl Mint for UuidV6Scheme {
-    fn mint() -> Result<u128, Error> {
-        SHARED.try_next_id().map(Id::get)
+    type Shared = Locked<GregorianRule<UuidV6Scheme>>;
+
+    fn shared() -> &'static Self::Shared {
+        &SHARED
     }
 }

@@ -4,7 +4,7 @@ use crate::entropy::Draw;
 use crate::error::Error;
 #[cfg(feature = "std")]
 use crate::generators::locked::Locked;
-use crate::generators::rule::{Rule, fit_tick, tick_at};
+use crate::generators::rule::{Rule, fill_one_by_one, fit_tick, tick_at};
 use crate::generators::{Method, Moment, Step, advance, locked};
 use crate::id::{Id, const_id};
 use crate::layout::{Field, Layout, Role, TimeBase};
@@ -98,6 +98,16 @@ impl Uuid7Rule {
         Self { method, last: None }
     }
 
+    /// Moves on by up to `want` (at least 1) counts within one millisecond; returns the first and how many.
+    fn run(&mut self, ms: u64, draw: &mut Draw<'_>, want: usize) -> Result<(Moment, usize), Error> {
+        let may_begin = self.last.is_none_or(|last| ms > last.tick || last.count == mask(A_BITS));
+        let start = if may_begin { draw.bits(A_BITS - 1)? } else { 0 };
+        let first = self.step(Moment { tick: ms, count: start }, 1, mask(A_BITS));
+        let count = want.min(usize::try_from(mask(A_BITS) - first.count).unwrap_or(0) + 1);
+        self.last = Some(Moment { count: first.count + (count - 1) as u128, ..first });
+        Ok((first, count))
+    }
+
     /// Moves on: the next moment in the order, the tick after the spent one borrowed.
     fn step(&mut self, start: Moment, step: u128, max: u128) -> Moment {
         let moment = match advance(self.last, start, step, max) {
@@ -111,8 +121,6 @@ impl Uuid7Rule {
 
 impl Rule for Uuid7Rule {
     type Scheme = UuidV7Scheme;
-    // What the thirstiest method draws: a start of 73 bits and a step of 32.
-    const ID_BYTES: usize = 14;
 
     fn renew(&mut self, _: &mut Draw<'_>) -> Result<(), Error> {
         self.last = None;
@@ -136,8 +144,7 @@ impl Rule for Uuid7Rule {
                 (moment.tick >> A_BITS, u128::from(moment.tick) & mask(A_BITS), draw.bits(B_BITS)?)
             }
             _ => {
-                let start = draw.bits(A_BITS - 1)?;
-                let moment = self.step(Moment { tick: ms, count: start }, 1, mask(A_BITS));
+                let (moment, _) = self.run(ms, draw, 1)?;
                 (moment.tick, moment.count, draw.bits(B_BITS)?)
             }
         };
@@ -147,10 +154,36 @@ impl Rule for Uuid7Rule {
         }
         Ok(pack(ms, rand_a, rand_b))
     }
+
+    fn fill(&mut self, now: UnixNanos, draw: &mut Draw<'_>, out: &mut [UuidV7]) -> Result<usize, Error> {
+        if self.method != Method::Counter {
+            return fill_one_by_one(self, now, draw, out);
+        }
+        let ms = fit_tick(NAME, BASE, tick_at(NAME, BASE, now)?, 48)?;
+        let mut done = 0;
+        while done < out.len() {
+            let before = self.last;
+            let (first, count) = self.run(ms, draw, out.len() - done)?;
+            if let Err(ended) = fit_tick(NAME, BASE, first.tick, 48) {
+                self.last = before;
+                return if done > 0 { Ok(done) } else { Err(ended) };
+            }
+            let high = pack(first.tick, first.count, 0);
+            let run = &mut out[done..done + count];
+            draw.fill_each_word(run, |word| Id(u128::from(word) & mask(B_BITS)))?;
+            for (step, id) in (0u128..).zip(run) {
+                // The count ends before it would leave its field: `run` sees to it.
+                id.0 |= high + (step << 64);
+            }
+            done += count;
+        }
+        Ok(done)
+    }
 }
 
 const fn pack(ms: u64, rand_a: u128, rand_b: u128) -> u128 {
-    UuidV7Scheme::SCHEME.layout.fixed().low() | (ms as u128) << 80 | rand_a << 64 | rand_b
+    const FIXED: u128 = UuidV7Scheme::SCHEME.layout.fixed().low();
+    FIXED | (ms as u128) << 80 | rand_a << 64 | rand_b
 }
 
 #[cfg(feature = "std")]
@@ -158,8 +191,10 @@ static SHARED: Locked<Uuid7Rule> = Locked::new(Uuid7Rule::new(Method::Counter));
 
 #[cfg(feature = "std")]
 impl Mint for UuidV7Scheme {
-    fn mint() -> Result<u128, Error> {
-        SHARED.try_next_id().map(Id::get)
+    type Shared = Locked<Uuid7Rule>;
+
+    fn shared() -> &'static Self::Shared {
+        &SHARED
     }
 }
 
@@ -177,7 +212,7 @@ mod tests {
     }
 
     fn next(rule: &mut Uuid7Rule, nanos: i128) -> (u128, u128, u128) {
-        let id = rule.next_id(UnixNanos(nanos), &mut Draw::new(&Ones, 64)).unwrap();
+        let id = rule.next_id(UnixNanos(nanos), &mut Draw::new(&Ones)).unwrap();
         (id.field("unix_ts_ms").unwrap(), id.field("rand_a").unwrap(), id.field("rand_b").unwrap())
     }
 
@@ -219,12 +254,12 @@ mod tests {
     fn the_time_field_ends_with_an_error() {
         let end = UnixNanos::from_millis(1 << 48);
         let mut rule = Uuid7Rule::default();
-        let error = rule.next_id(end, &mut Draw::new(&Ones, 16)).unwrap_err();
+        let error = rule.next_id(end, &mut Draw::new(&Ones)).unwrap_err();
         assert_eq!(error, Error::TimeFieldEnded { scheme: "uuid-v7", ended: end });
-        assert!(rule.next_id(UnixNanos(-1), &mut Draw::new(&Ones, 16)).is_err());
+        assert!(rule.next_id(UnixNanos(-1), &mut Draw::new(&Ones)).is_err());
         for method in UuidV7Scheme::SCHEME.methods {
             let far = UnixNanos::from_millis(1 << 52);
-            let error = Uuid7Rule::new(*method).next_id(far, &mut Draw::new(&Ones, 16)).unwrap_err();
+            let error = Uuid7Rule::new(*method).next_id(far, &mut Draw::new(&Ones)).unwrap_err();
             assert_eq!(error, Error::TimeFieldEnded { scheme: "uuid-v7", ended: end });
         }
     }

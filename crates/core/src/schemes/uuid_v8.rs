@@ -66,7 +66,6 @@ pub struct Uuid8Recipe;
 
 impl Recipe for Uuid8Recipe {
     type Scheme = UuidV8Scheme;
-    const ID_BYTES: usize = 16;
     const NEEDS_TIME: bool = false;
 
     fn make(_: UnixNanos, draw: &mut Draw<'_>) -> Result<u128, Error> {

@@ -1,7 +1,5 @@
 //! XID: an ObjectId in 20 characters of base 32.
 
-#[cfg(feature = "std")]
-use crate::error::Error;
 use crate::generators::locked;
 #[cfg(feature = "std")]
 use crate::generators::locked::Locked;
@@ -64,7 +62,9 @@ static SHARED: Locked<ProcessCounterRule<XidScheme>> = Locked::new(ProcessCounte
 
 #[cfg(feature = "std")]
 impl Mint for XidScheme {
-    fn mint() -> Result<[u8; 12], Error> {
-        SHARED.next_id().map(Id::get)
+    type Shared = Locked<ProcessCounterRule<XidScheme>>;
+
+    fn shared() -> &'static Self::Shared {
+        &SHARED
     }
 }

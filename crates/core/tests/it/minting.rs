@@ -253,7 +253,7 @@ fn a_counter_of_a_process_gives_each_value_once_a_second() {
 /// Random bytes that are all `byte`.
 fn scru128(rule: &mut Scru128Rule, millis: i64, byte: u8) -> (i64, u128, u128, u128) {
     let now = NOW.plus(i128::from(millis) * 1_000_000);
-    let id: Scru128 = rule.next_id(now, &mut Draw::new(&Bytes(vec![byte]), 16)).unwrap();
+    let id: Scru128 = rule.next_id(now, &mut Draw::new(&Bytes(vec![byte]))).unwrap();
     let value = |name| id.field(name).unwrap();
     let after = (id.time().unwrap().0 - NOW.0) / 1_000_000;
     (i64::try_from(after).unwrap(), value("counter_hi"), value("counter_lo"), value("entropy"))
@@ -286,13 +286,13 @@ fn a_push_id_rises_within_its_millisecond_and_when_the_clock_goes_back() {
     let then = last.time().unwrap();
     let next = |method, now| {
         let mut rule = MonotonicRule::<FirebasePushidScheme>::after(method, last);
-        rule.next_id(now, &mut Draw::new(&Bytes(vec![0xff]), 9)).map(|id| id.to_string())
+        rule.next_id(now, &mut Draw::new(&Bytes(vec![0xff]))).map(|id| id.to_string())
     };
     assert_eq!(next(Method::Monotonic, then).unwrap(), "-JhLeOlG----------0-");
     assert_eq!(next(Method::Monotonic, then.plus(-5_000_000_000)).unwrap(), "-JhLeOlG----------0-");
     assert_eq!(next(Method::Monotonic, then.plus(1_000_000)).unwrap(), "-JhLeOlHzzzzzzzzzzzz");
     let full = FirebasePushid::parse("-JhLeOlGzzzzzzzzzzzz").unwrap();
     let mut rule = MonotonicRule::<FirebasePushidScheme>::after(Method::Strict, full);
-    let error = rule.next_id(then, &mut Draw::new(&Bytes(vec![0]), 9));
+    let error = rule.next_id(then, &mut Draw::new(&Bytes(vec![0])));
     assert_eq!(error, Err(Error::Overflow { scheme: "firebase-pushid" }));
 }

@@ -1,6 +1,7 @@
 //! Many threads, one worker, the real clock: no id twice.
 
 use super::tick;
+use mintage::IdSource;
 use mintage::error::Cause;
 use mintage::generators::counter::{Compiled, CounterGenerator};
 use mintage::generators::locked::Locked;

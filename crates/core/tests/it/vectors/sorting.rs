@@ -37,7 +37,7 @@ pub(super) fn pushid(case: &Case<'_>) {
             let last = FirebasePushid::parse(case.text()).unwrap();
             for method in [Method::Monotonic, Method::Strict] {
                 let mut rule = MonotonicRule::<FirebasePushidScheme>::after(method, last);
-                let next = rule.next_id(last.time().unwrap(), &mut Draw::new(&Bytes(vec![0xff]), 9));
+                let next = rule.next_id(last.time().unwrap(), &mut Draw::new(&Bytes(vec![0xff])));
                 case.same("next", next.unwrap().to_string());
             }
         }

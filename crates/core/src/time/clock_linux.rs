@@ -1,0 +1,25 @@
+//! The clocks of Linux, read without detours: real time, and the coarse ones that the kernel sets with each tick of its timer.
+
+use crate::time::UnixNanos;
+use rustix::time::{ClockId, Timespec, clock_gettime};
+
+#[inline]
+pub(super) fn now() -> UnixNanos {
+    unix_nanos(clock_gettime(ClockId::Realtime))
+}
+
+#[inline]
+pub(super) fn now_coarse() -> UnixNanos {
+    unix_nanos(clock_gettime(ClockId::RealtimeCoarse))
+}
+
+#[inline]
+pub(super) fn coarse_nanos() -> u64 {
+    let now = clock_gettime(ClockId::MonotonicCoarse);
+    now.tv_sec.cast_unsigned() * 1_000_000_000 + now.tv_nsec.cast_unsigned()
+}
+
+#[inline]
+fn unix_nanos(time: Timespec) -> UnixNanos {
+    UnixNanos(i128::from(time.tv_sec) * 1_000_000_000 + i128::from(time.tv_nsec))
+}
