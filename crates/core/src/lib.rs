@@ -68,6 +68,8 @@ pub use layout::{Field, Layout, Role, TimeBase};
 pub use mapping::Mapping;
 pub use orders::Order;
 pub use raw::RawId;
+#[cfg(feature = "std")]
+pub use scheme::Mint;
 pub use scheme::{Scheme, Setting, StaticScheme};
 pub use schemes::SCHEMES;
 pub use schemes::boundary_flake::BoundaryFlake;

@@ -133,13 +133,39 @@ impl<P: PartsSource> CounterGenerator<P, AnyClock> {
     /// scheme has one of its own; [`Error::BeforeEpoch`] or [`Error::TimeFieldEnded`] by the clock; [`Error::Forked`] when the
     /// worker was in use before this process was forked.
     pub fn new(scheme: &'static str, layout: &Layout, source: P, settings: &Settings) -> Result<Self, Error> {
+        Self::made(scheme, layout, source, settings, settings.clock()?, settings.clock.is_some())
+    }
+}
+
+impl<P: PartsSource, C: Clock> CounterGenerator<P, C> {
+    /// A generator by a clock of the caller's, whatever `settings` have for one. It shares no tick with others of its worker, and
+    /// mints in the tick in which it was made.
+    ///
+    /// # Errors
+    /// See [`CounterGenerator::new`].
+    pub fn with_clock(
+        scheme: &'static str,
+        layout: &Layout,
+        source: P,
+        settings: &Settings,
+        clock: C,
+    ) -> Result<Self, Error> {
+        Self::made(scheme, layout, source, settings, clock, true)
+    }
+
+    fn made(
+        scheme: &'static str,
+        layout: &Layout,
+        source: P,
+        settings: &Settings,
+        clock: C,
+        is_own: bool,
+    ) -> Result<Self, Error> {
         if settings.layout.is_some_and(|split| split != *layout) {
             return Err(Error::NotApplicable { scheme, setting: "split" });
         }
         let parts = source.parts();
         let worker = check_worker(scheme, parts.worker, settings.worker)?;
-        let clock = settings.clock()?;
-        let is_own = settings.clock.is_some();
         let tick = tick_now(scheme, parts, &clock)?;
         let (cursor, first_tick) = if is_own {
             (Arc::new(Cursor::new(None, parts.count.bits)), None)
@@ -162,9 +188,7 @@ impl<P: PartsSource> CounterGenerator<P, AnyClock> {
         let spent = settings.spent;
         Ok(Self { scheme, cursor, stamp, worker, motion, spent, generation, source, clock })
     }
-}
 
-impl<P: PartsSource, C: Clock> CounterGenerator<P, C> {
     /// The same generator, which leaves the sequence values below `reserved` to others.
     #[must_use]
     pub fn reserving(mut self, reserved: u64) -> Self {
@@ -178,14 +202,28 @@ impl<P: PartsSource, C: Clock> CounterGenerator<P, C> {
         self.source.parts().base.time_of(u128::from(self.motion.last_tick) + 1)
     }
 
+    /// Runs of up to `size` (at least 1) ids for one thread: it shares the generator's sequence without meeting other threads at each id.
+    /// Ids of one thread are in order.
+    pub const fn runs(&self, size: u64) -> Runs<'_, P, C> {
+        Runs { generator: self, size: if size == 0 { 1 } else { size }, tick: 0, next: 0, end: 0 }
+    }
+
     /// Claims moments, and turns a refusal into an error that says how long it lasts.
+    #[inline]
     fn claim(&self, want: u64) -> Result<(u64, u64, u64), Error> {
         if entropy::generation() != self.generation {
             return Err(Error::Forked { scheme: self.scheme, worker: self.worker });
         }
         let parts = self.source.parts();
         let now = || parts.base.tick_at(self.clock.now()).unwrap_or(0);
-        match self.cursor.claim(want, &self.motion, now, || self.clock.monotonic_nanos()) {
+        // Facts of the layout, again: of a compiled source they are constants here.
+        let motion = Motion {
+            count_bits: parts.count.bits,
+            last_tick: parts.last_tick(),
+            tick_nanos: parts.base.tick_nanos,
+            ..self.motion
+        };
+        match self.cursor.claim(want, &motion, now, || self.clock.monotonic_nanos()) {
             Ok((first, count)) => Ok((first.tick, low_u64(first.count), count)),
             Err(still) => Err(self.explain(still)),
         }
@@ -221,6 +259,7 @@ impl<P: PartsSource, C: Clock> CounterGenerator<P, C> {
         }
     }
 
+    #[inline]
     fn pack(&self, tick: u64, count: u64) -> RawId {
         let parts = self.source.parts();
         self.stamp.with_bits(parts.time.shift, parts.time.bits, u128::from(tick)).with_bits(
@@ -259,6 +298,88 @@ impl<S: StaticScheme, C: Clock> IdSource<S> for CounterGenerator<Compiled<S>, C>
 
     fn try_fill_ids(&self, out: &mut [Id<S>]) -> Result<usize, Error> {
         self.fill_with(out, |raw| Id(S::Repr::from_raw(raw)))
+    }
+}
+
+/// One thread's share of a generator: sequence values of one tick that nobody else has. What is left of them when the clock's tick has
+/// gone by is given up, so that an id is never older than its tick.
+///
+/// ```
+/// use mintage::generators::counter::{Compiled, CounterGenerator};
+/// use mintage::schemes::snowflake_twitter::SnowflakeTwitterScheme as Twitter;
+/// use mintage::{Settings, StaticScheme};
+///
+/// let settings = Settings { worker: Some(7), ..Settings::default() };
+/// let (name, layout) = (Twitter::SCHEME.name, &Twitter::SCHEME.layout);
+/// let generator = CounterGenerator::new(name, layout, Compiled::<Twitter>::default(), &settings)?;
+/// std::thread::scope(|scope| {
+///     for _ in 0..2 {
+///         scope.spawn(|| {
+///             let mut ids = generator.runs(64);
+///             assert!(ids.next_id()? < ids.next_id()?);
+///             Ok::<(), mintage::Error>(())
+///         });
+///     }
+/// });
+/// # Ok::<(), mintage::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Runs<'a, P, C = AnyClock> {
+    generator: &'a CounterGenerator<P, C>,
+    size: u64,
+    tick: u64,
+    next: u64,
+    end: u64,
+}
+
+impl<P: PartsSource, C: Clock> Runs<'_, P, C> {
+    /// The next id. Never waits.
+    ///
+    /// # Errors
+    /// See [`Generator::try_fill`].
+    #[inline]
+    pub fn try_next(&mut self) -> Result<RawId, Error> {
+        let generator = self.generator;
+        let now = generator.source.parts().base.tick_at(generator.clock.now());
+        let is_fresh = self.next < self.end && now == Some(self.tick);
+        if !is_fresh || entropy::generation() != generator.generation {
+            let (tick, first, count) = generator.claim(self.size)?;
+            (self.tick, self.next, self.end) = (tick, first, first + count);
+        }
+        let id = generator.pack(self.tick, self.next);
+        self.next += 1;
+        Ok(id)
+    }
+
+    /// The next id; waits where the policies say so.
+    ///
+    /// # Errors
+    /// See [`Generator::next`].
+    #[cfg(feature = "std")]
+    #[inline]
+    pub fn next_raw(&mut self) -> Result<RawId, Error> {
+        super::wait_while_busy(|| self.try_next())
+    }
+}
+
+impl<S: StaticScheme, C: Clock> Runs<'_, Compiled<S>, C> {
+    /// The next id, typed. Never waits.
+    ///
+    /// # Errors
+    /// See [`Generator::try_fill`].
+    #[inline]
+    pub fn try_next_id(&mut self) -> Result<Id<S>, Error> {
+        self.try_next().map(|raw| Id(S::Repr::from_raw(raw)))
+    }
+
+    /// The next id, typed; waits where the policies say so.
+    ///
+    /// # Errors
+    /// See [`Generator::next`].
+    #[cfg(feature = "std")]
+    #[inline]
+    pub fn next_id(&mut self) -> Result<Id<S>, Error> {
+        super::wait_while_busy(|| self.try_next_id())
     }
 }
 

@@ -74,6 +74,7 @@ impl Cursor {
     ///
     /// `now` reads the clock's tick. It is called after the word was read, so that a clock that never goes back is never found
     /// behind a moment that another thread has just used.
+    #[inline]
     pub(crate) fn claim(
         &self,
         want: u64,
@@ -110,14 +111,17 @@ impl Cursor {
     }
 
     /// A moment in a tick that is not spent: fine, unless it lies further ahead of the clock than the policy allows.
+    #[inline]
     fn judge(&self, moment: Moment, now: u64, motion: &Motion) -> Result<Moment, Still> {
-        if moment.tick <= motion.allowed(now) || motion.clock_back == ClockBack::Absorb {
+        if moment.tick == now || moment.tick <= motion.allowed(now) || motion.clock_back == ClockBack::Absorb
+        {
             return Ok(moment);
         }
         Err(Still::Behind { until_tick: moment.tick })
     }
 
     /// The tick is spent: the next one may begin when the clock, the lead or the pace allows it.
+    #[inline(never)]
     fn judge_spent(
         &self,
         next: u64,
@@ -159,6 +163,7 @@ impl Cursor {
 
 impl Motion {
     /// The last tick that the clock's tick `now` allows.
+    #[inline]
     fn allowed(&self, now: u64) -> u64 {
         match self.first_tick {
             Some(first) if now <= first => now,

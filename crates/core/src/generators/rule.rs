@@ -76,9 +76,9 @@ pub(crate) fn fill_one_by_one<R: Rule>(
     draw: &mut Draw<'_>,
     out: &mut [Id<R::Scheme>],
 ) -> Result<usize, Error> {
-    for made in 0..out.len() {
+    for (made, id) in out.iter_mut().enumerate() {
         match rule.next(now, draw) {
-            Ok(next) => out[made] = Id(next),
+            Ok(next) => *id = Id(next),
             Err(_) if made > 0 => return Ok(made),
             Err(error) => return Err(error),
         }

@@ -90,6 +90,13 @@ impl<R: Recipe> Stateless<R> {
     }
 }
 
+#[cfg(feature = "std")]
+impl<R: Recipe> Default for Stateless<R> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl<R: Recipe, C: Clock, E: Entropy> Stateless<R, C, E> {
     /// A generator by this clock and entropy.
     pub const fn with(clock: C, entropy: E) -> Self {

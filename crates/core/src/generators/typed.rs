@@ -17,11 +17,13 @@ const PIECE: usize = 64;
 /// Mints ids of scheme `S`. Safe to share between threads; ids that one thread gets are in the order of the scheme.
 ///
 /// ```
-/// use mintage::{IdSource, Mint, UuidV7};
-/// use mintage::schemes::uuid_v7::UuidV7Scheme;
+/// use mintage::generators::locked::Locked;
+/// use mintage::schemes::uuid_v7::Uuid7Rule;
+/// use mintage::{IdSource, UuidV7};
 ///
+/// let generator = Locked::new(Uuid7Rule::default());
 /// let mut batch = [UuidV7::ZERO; 100];
-/// UuidV7Scheme::shared().fill_ids(&mut batch)?;
+/// generator.fill_ids(&mut batch)?;
 /// assert!(batch.is_sorted());
 /// # Ok::<(), mintage::Error>(())
 /// ```

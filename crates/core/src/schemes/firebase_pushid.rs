@@ -65,7 +65,7 @@ static SHARED: Locked<MonotonicRule<FirebasePushidScheme>> =
 
 #[cfg(feature = "std")]
 impl Mint for FirebasePushidScheme {
-    type Shared = Locked<MonotonicRule<FirebasePushidScheme>>;
+    type Shared = Locked<MonotonicRule<Self>>;
 
     fn shared() -> &'static Self::Shared {
         &SHARED

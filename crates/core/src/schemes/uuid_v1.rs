@@ -65,7 +65,7 @@ static SHARED: Locked<GregorianRule<UuidV1Scheme>> = Locked::new(GregorianRule::
 
 #[cfg(feature = "std")]
 impl Mint for UuidV1Scheme {
-    type Shared = Locked<GregorianRule<UuidV1Scheme>>;
+    type Shared = Locked<GregorianRule<Self>>;
 
     fn shared() -> &'static Self::Shared {
         &SHARED

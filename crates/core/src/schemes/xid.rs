@@ -62,7 +62,7 @@ static SHARED: Locked<ProcessCounterRule<XidScheme>> = Locked::new(ProcessCounte
 
 #[cfg(feature = "std")]
 impl Mint for XidScheme {
-    type Shared = Locked<ProcessCounterRule<XidScheme>>;
+    type Shared = Locked<ProcessCounterRule<Self>>;
 
     fn shared() -> &'static Self::Shared {
         &SHARED
