@@ -100,6 +100,7 @@ fn calibrate(engine: &dyn Engine, threads: usize, run_nanos: u64) -> usize {
 
 /// Nanoseconds an operation of one run.
 fn time(engine: &dyn Engine, threads: usize, n: usize) -> f64 {
+    engine.prepare();
     if threads == 1 {
         let begin = SystemClock.monotonic_nanos();
         let done = engine.run(n);
