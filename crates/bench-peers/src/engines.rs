@@ -129,27 +129,55 @@ impl<I: Send + Sync, F: Fn(&I, &mut Buffer) + Send + Sync> Engine for Printing<I
     }
 }
 
-/// Ids at the pace that a layout allows: whole ticks of the system clock, in which each worker makes what it can.
+/// Ids at the pace that a layout allows, by turns of several workers in one thread.
 ///
-/// A run begins with a tick and ends when [`REAL_MILLIS`] of them have passed, so that no tick counts in part.
+/// A run lasts from the beginning of one tick to that of another: no tick counts in part, wherever a library's ticks begin.
 pub(crate) struct AtThePace<W, F> {
     workers: Vec<W>,
     fill: F,
 }
 
-/// Ticks of a millisecond in one run.
-const REAL_MILLIS: u64 = 50;
-/// Ids that a worker makes before it is the next one's turn.
-const TURN: usize = 64;
+/// How long a run lasts: 20 ticks of a millisecond. It ends with the first wait after the middle of the last one, and without any
+/// wait, as on a very slow machine, five ticks later.
+const END_NANOS: (u64, u64) = (19_500_000, 25_000_000);
+/// How long it is waited for the tick in which a run begins.
+const BEGIN_NANOS: (u64, u64) = (0, 5_000_000);
+/// Ids that a worker makes before it is the next one's turn: few, since what the others have left of a tick is lost when one waits
+/// for the next.
+pub(crate) const TURN: usize = 32;
+/// No turn takes as long as this, unless it waits for a tick.
+const WAITED_NANOS: u64 = 200_000;
 
-impl<W: Send + Sync + 'static, F: Fn(&W, &mut [u64]) + Send + Sync + 'static> AtThePace<W, F> {
-    /// `fill` fills the whole slice and waits for ticks where it has to.
+impl<W: Send + Sync + 'static, F: Fn(&W, &mut [u64; TURN]) + Send + Sync + 'static> AtThePace<W, F> {
+    /// `fill` waits for ticks where it has to.
     pub(crate) fn boxed(workers: Vec<W>, fill: F) -> Box<dyn Engine> {
         Box::new(Self { workers, fill })
     }
 }
 
-impl<W: Send + Sync, F: Fn(&W, &mut [u64]) + Send + Sync> Engine for AtThePace<W, F> {
+impl<W, F: Fn(&W, &mut [u64; TURN])> AtThePace<W, F> {
+    /// Makes ids until one had to be waited for, not before the first of these times and not after the second.
+    fn until_waited(&self, (earliest, latest): (u64, u64)) -> usize {
+        let (mut ids, mut made) = ([0; TURN], 0);
+        let begun = SystemClock.monotonic_nanos();
+        let mut at = begun;
+        loop {
+            for worker in &self.workers {
+                (self.fill)(worker, &mut ids);
+                black_box(&mut ids);
+                made += ids.len();
+                let now = SystemClock.monotonic_nanos();
+                let (passed, has_waited) = (now - begun, now - at > WAITED_NANOS);
+                at = now;
+                if passed > latest || (passed > earliest && has_waited) {
+                    return made;
+                }
+            }
+        }
+    }
+}
+
+impl<W: Send + Sync, F: Fn(&W, &mut [u64; TURN]) + Send + Sync> Engine for AtThePace<W, F> {
     fn operation(&self) -> &'static str {
         "at the pace of the layout"
     }
@@ -157,24 +185,10 @@ impl<W: Send + Sync, F: Fn(&W, &mut [u64]) + Send + Sync> Engine for AtThePace<W
         "system"
     }
     fn prepare(&self) {
-        let tick = || SystemClock.now().0.div_euclid(1_000_000);
-        let now = tick();
-        while tick() == now {
-            std::hint::spin_loop();
-        }
+        self.until_waited(BEGIN_NANOS);
     }
     fn run(&self, _: usize) -> usize {
-        let until = SystemClock.monotonic_nanos() + REAL_MILLIS * 1_000_000;
-        let mut made = 0;
-        let mut ids = [0; TURN];
-        while SystemClock.monotonic_nanos() < until {
-            for worker in &self.workers {
-                (self.fill)(worker, &mut ids);
-                black_box(&mut ids);
-                made += ids.len();
-            }
-        }
-        made
+        self.until_waited(END_NANOS)
     }
 }
 

@@ -1,17 +1,15 @@
-//! Mintage beside its peers: the same work, one process, interleaved rounds.
+//! Mintage beside its peers: the same work in one process, in interleaved rounds.
+//!
+//! [`operations::OPERATIONS`] is the list of what is compared. [`outcome::measure`] measures a part of it, [`report`] shows the
+//! outcome as a table or as JSON, and [`page`] writes table and picture into `docs/speed.md` and `docs/speed.svg`.
 
 mod engines;
 mod given_clock;
 mod inputs;
 pub mod operations;
 mod ours;
+pub mod outcome;
+pub mod page;
 pub mod peers;
-pub fn quick(op: &operations::Operation) {
-    let mut e = vec![(op.ours)()];
-    e.extend(op.rivals.iter().map(|r| (r.make)()));
-    let rows = mintage_bench::timing::measure(&e, &[op.threads], mintage_bench::timing::Effort::FULL);
-    println!("{:54} ours {:9.2} +-{:.2}", op.name, rows[0].ns, rows[0].spread);
-    for (r, row) in op.rivals.iter().zip(&rows[1..]) {
-        println!("    {:50} peer {:9.2} +-{:.2}  ratio {:.3} target {:?} {}", r.peer.name, row.ns, row.spread, rows[0].ns/row.ns, r.target, r.peer.version());
-    }
-}
+pub mod picture;
+pub mod report;

@@ -1,17 +1,17 @@
 //! What is measured of Mintage: every call into it stands in this file, in the form that a program would write.
 
-use crate::engines::{AtThePace, BATCH, Buffer, Filling, Printing};
+use crate::engines::{AtThePace, BATCH, Buffer, Filling, Printing, TURN};
 use crate::given_clock::GivenClock;
 use crate::inputs;
 use mintage::generators::counter::{Compiled, CounterGenerator};
+use mintage::raw::Repr;
 use mintage::scheme::Mint;
 use mintage::schemes::snowflake_twitter::SnowflakeTwitterScheme;
-use mintage::text::{BASE62, TextForm};
+use mintage::text::{BASE62, Text, TextForm};
 use mintage::{
     Error, Generator, Id, Ksuid, Nanoid, RawId, Settings, SnowflakeTwitter, StaticScheme, Ulid, UuidV7,
 };
 use mintage_bench::{Each, Engine, Over};
-use std::fmt::Debug;
 use std::hint::black_box;
 use std::str::FromStr;
 use std::sync::Arc;
@@ -69,23 +69,25 @@ pub(crate) fn snowflake_given_runs() -> Box<dyn Engine> {
     let shared = Arc::new(snowflakes_given());
     Filling::of(RUN, "given", RawId::ZERO, move || {
         let shared = shared.clone();
-        move |ids: &mut [RawId]| {
-            let (generator, clock) = &*shared;
-            let mut made = 0;
-            while made < ids.len() {
-                made += passing(clock, || generator.try_fill(&mut ids[made..]));
-            }
-        }
+        move |ids: &mut [RawId]| fill_passing(&shared.0, &shared.1, ids)
     })
+}
+
+/// Fills the whole slice, while the clock goes on.
+fn fill_passing(generator: &Snowflakes, clock: &GivenClock, ids: &mut [RawId]) {
+    let mut made = 0;
+    while made < ids.len() {
+        made += passing(clock, || generator.try_fill(&mut ids[made..]));
+    }
 }
 
 /// As many ids as the layout has for so many workers, by turns in one thread.
 pub(crate) fn snowflake_real<const WORKERS: u64>() -> Box<dyn Engine> {
     let generator = |worker| snowflakes(&Settings { worker: Some(worker), ..Settings::default() });
     AtThePace::boxed((0..WORKERS).map(generator).collect(), |generator: &Snowflakes, ids| {
-        for id in ids {
-            *id = generator.next_id().expect(MINTED).get();
-        }
+        let mut raw = [RawId::ZERO; TURN];
+        generator.fill(&mut raw).expect(MINTED);
+        *ids = raw.map(<u64 as Repr>::from_raw);
     })
 }
 
@@ -147,7 +149,7 @@ pub(crate) fn parse_ksuid() -> Box<dyn Engine> {
 /// Eleven digits of base 62 for 64 bits.
 static BASE62_64: TextForm = TextForm::for_bits("base62", &BASE62, 64);
 
-fn base62(number: u64) -> mintage::text::Text {
+fn base62(number: u64) -> Text {
     BASE62_64.print(RawId::new(u128::from(number))).expect("64 bits fit the form")
 }
 
@@ -162,54 +164,37 @@ pub(crate) fn parse_base62() -> Box<dyn Engine> {
     Over::boxed("parse", texts, |text: &String| BASE62_64.parse(text, 64, "base62"))
 }
 
-/// A batch of ids and their texts in one buffer, side by side.
-fn texts<const LEN: usize>(
-    clock: &'static str,
-    generator: Box<dyn Generator>,
-    fill: impl Fn(&dyn Generator, &mut [RawId]) + Copy + Send + Sync + 'static,
-    print: impl Fn(RawId) -> mintage::text::Text + Copy + Send + Sync + 'static,
-) -> Box<dyn Engine> {
-    let generator: Arc<dyn Generator> = generator.into();
-    Filling::boxed(clock, [0; LEN], move || {
-        let generator = generator.clone();
-        let mut ids = [RawId::ZERO; BATCH];
-        move |texts: &mut [[u8; LEN]]| {
-            fill(&*generator, &mut ids);
-            for (text, id) in texts.iter_mut().zip(ids) {
-                text.copy_from_slice(print(id).as_bytes());
-            }
-        }
-    })
-}
-
-/// Texts straight from a generator by the system clock, in the scheme's canonical form of `LEN` characters.
+/// Texts straight from a generator by the system clock, side by side in one buffer, in the scheme's canonical form of `LEN`
+/// characters.
 pub(crate) fn mint_texts<S: StaticScheme, const LEN: usize>() -> Box<dyn Engine> {
     let generator = S::SCHEME.generator(&Settings::default()).expect(MADE);
-    texts::<LEN>(
-        "system",
-        generator,
-        |generator, ids| generator.fill(ids).expect(MINTED),
-        |id| S::SCHEME.print(id),
-    )
+    let fill = move |ids: &mut [RawId]| generator.fill(ids).expect(MINTED);
+    texts::<LEN>("system", fill, |id| S::SCHEME.print(id))
 }
 
 /// Snowflakes in base 62, by a given clock: by the system's they would wait for ticks.
 pub(crate) fn mint_base62_snowflakes() -> Box<dyn Engine> {
     let (generator, clock) = snowflakes_given();
-    let fill = move |ids: &mut [RawId]| {
-        let mut made = 0;
-        while made < ids.len() {
-            made += passing(&clock, || generator.try_fill(&mut ids[made..]));
-        }
-    };
+    texts::<11>(
+        "given",
+        move |ids| fill_passing(&generator, &clock, ids),
+        |id| BASE62_64.print(id).expect("64 bits fit the form"),
+    )
+}
+
+fn texts<const LEN: usize>(
+    clock: &'static str,
+    fill: impl Fn(&mut [RawId]) + Send + Sync + 'static,
+    print: fn(RawId) -> Text,
+) -> Box<dyn Engine> {
     let fill = Arc::new(fill);
-    Filling::boxed("given", [0; 11], move || {
+    Filling::boxed(clock, [0; LEN], move || {
         let fill = fill.clone();
         let mut ids = [RawId::ZERO; BATCH];
-        move |texts: &mut [[u8; 11]]| {
+        move |texts: &mut [[u8; LEN]]| {
             fill(&mut ids);
             for (text, id) in texts.iter_mut().zip(ids) {
-                text.copy_from_slice(BASE62_64.print(id).expect(MADE).as_bytes());
+                text.copy_from_slice(print(id).as_bytes());
             }
         }
     })

@@ -1,11 +1,11 @@
 //! The other crates: their names and versions, and the calls that their documentation shows for each piece of work.
 
-use crate::engines::{AtThePace, Buffer, Filling, Own, Printing};
+use crate::engines::{AtThePace, Filling, Own, Printing};
 use crate::given_clock::GivenClock;
 use crate::inputs;
 use ferroid::base32::Base32UlidExt;
 use ferroid::generator::{AtomicSnowflakeGenerator, BasicMonoUlidGenerator, thread_local};
-use ferroid::id::{SnowflakeTwitterId, ToU64};
+use ferroid::id::SnowflakeTwitterId;
 use ferroid::rand::ThreadRandom;
 use ferroid::time::{MonotonicClock, TWITTER_EPOCH};
 use mintage_bench::{Each, Engine, Over};
@@ -41,7 +41,9 @@ impl Peer {
 /// The version on the line after the name.
 fn version_in<'a>(lock: &'a str, package: &str) -> Option<&'a str> {
     let mut lines = lock.lines();
-    lines.find(|line| line.strip_prefix("name = \"").and_then(|rest| rest.strip_suffix('"')) == Some(package))?;
+    lines.find(|line| {
+        line.strip_prefix("name = \"").and_then(|rest| rest.strip_suffix('"')) == Some(package)
+    })?;
     lines.next()?.strip_prefix("version = \"")?.strip_suffix('"')
 }
 
