@@ -1,5 +1,6 @@
 //! Measures ours and the peers and prints the table: `cargo run --release -p mintage-bench-peers`.
 
+use mintage_bench::timing::Effort;
 use mintage_bench_peers::outcome::{self, Selection, measure};
 use mintage_bench_peers::{page, report};
 use std::path::Path;
@@ -51,7 +52,7 @@ fn main() -> ExitCode {
     if cfg!(debug_assertions) {
         eprintln!("built without --release: these figures say nothing about a release");
     }
-    let measured = measure(&selection, outcome::FULL);
+    let measured = measure(&selection, Effort::FULL);
     print!("{}", if is_json { report::json(&measured) } else { report::table(&measured) });
     let documents = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
     match if writes { page::write(&documents, &measured) } else { Ok(()) } {

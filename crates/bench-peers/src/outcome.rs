@@ -5,9 +5,6 @@ use mintage_bench::timing::{self, Effort, Row};
 use mintage_bench::workloads;
 use std::fmt;
 
-/// Short runs in many rounds: on a machine that does other work too, most of them meet none of it.
-pub const FULL: Effort = Effort { rounds: 51, run_nanos: 1_000_000 };
-
 /// What to measure.
 #[derive(Clone, Debug)]
 pub struct Selection {

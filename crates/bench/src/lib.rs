@@ -11,6 +11,7 @@
 //! assert_eq!(rows[0].operation, "add");
 //! ```
 
+pub mod against;
 pub mod report;
 pub mod timing;
 pub mod workloads;
