@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 const USAGE: &str = "\
-usage: cargo run --release -p mintage-bench-peers [-- [--json | --write-docs] [--only NAME]...]
+usage: cargo run --release -p mintage-bench-peers [-- [--json | --write-docs | --list] [--only NAME]...]
 
   --json        one JSON object a line instead of a table
   --only NAME   only the operation of this name, or those with NAME in theirs; may be given several times

@@ -101,15 +101,15 @@ fn ids<S: StaticScheme>(numbers: impl IntoIterator<Item = RawId>) -> Vec<Id<S>> 
     numbers.into_iter().map(|number| Id::from_raw(number).expect("an id of its scheme")).collect()
 }
 
-fn uuids() -> Vec<UuidV7> {
+pub(crate) fn uuids() -> Vec<UuidV7> {
     ids(inputs::uuids().into_iter().map(RawId::new))
 }
 
-fn ulids() -> Vec<Ulid> {
+pub(crate) fn ulids() -> Vec<Ulid> {
     ids(inputs::wide().into_iter().map(RawId::new))
 }
 
-fn ksuids() -> Vec<Ksuid> {
+pub(crate) fn ksuids() -> Vec<Ksuid> {
     inputs::ksuids().iter().map(|bytes| Ksuid::from_bytes(bytes).expect("20 bytes are a KSUID")).collect()
 }
 
@@ -149,7 +149,7 @@ pub(crate) fn parse_ksuid() -> Box<dyn Engine> {
 /// Eleven digits of base 62 for 64 bits.
 static BASE62_64: TextForm = TextForm::for_bits("base62", &BASE62, 64);
 
-fn base62(number: u64) -> Text {
+pub(crate) fn base62(number: u64) -> Text {
     BASE62_64.print(RawId::new(u128::from(number))).expect("64 bits fit the form")
 }
 

@@ -7,7 +7,7 @@ use mintage_bench::report::machine;
 use std::path::Path;
 use std::{fs, io};
 
-const BEGIN: &str = "<!-- measured: what stands between these lines is written by the command above -->\n";
+const BEGIN: &str = "<!-- measured: from here on written by --write-docs -->\n";
 const END: &str = "<!-- end of what was measured -->\n";
 
 /// Writes table and picture into the folder of documents.

@@ -319,3 +319,31 @@ pub(crate) fn mint_base62_snowflakes() -> Box<dyn Engine> {
 
 /// Why a peer can't run out of room.
 const ROOM: &str = "there is room for it";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ours;
+
+    #[test]
+    fn both_sides_print_and_parse_the_same_texts() {
+        fn texts<T: ToString>(ids: &[T]) -> Vec<String> {
+            ids.iter().map(ToString::to_string).collect()
+        }
+        assert_eq!(uuid_texts(), texts(&ours::uuids()));
+        assert_eq!(ulid_texts(), texts(&ours::ulids()));
+        let ksuids: Vec<_> = ksuids().iter().map(KsuidLike::to_base62).collect();
+        assert_eq!(ksuids, texts(&ours::ksuids()));
+        for number in inputs::numbers() {
+            // Ours has eleven digits always.
+            assert_eq!(format!("{:0>11}", base62::encode(number)), ours::base62(number).to_string());
+        }
+    }
+
+    #[test]
+    fn versions_are_read_from_the_lock_file() {
+        let lock = "[[package]]\nname = \"a-b\"\nversion = \"1.0.0\"\n\n[[package]]\nname = \"a\"\nversion = \"2.1.0\"\n";
+        assert_eq!(version_in(lock, "a"), Some("2.1.0"));
+        assert_eq!(version_in(lock, "b"), None);
+    }
+}

@@ -4,6 +4,7 @@
 
 use divan::counter::ItemsCount;
 use divan::{Bencher, black_box};
+use mintage::text::Text;
 use mintage::{Error, Generator, Id, Ksuid, ManualClock, RawId, Scheme, Settings, UnixNanos};
 use mintage::{SnowflakeTwitter, StaticScheme, Ulid, UuidV4, UuidV7};
 use std::str::FromStr;
@@ -78,34 +79,76 @@ fn batch(bencher: Bencher<'_, '_>, name: &str) {
     });
 }
 
-#[divan::bench(types = [UuidV4, Ulid, Ksuid, SnowflakeTwitter])]
-fn print<T: Sample>(bencher: Bencher<'_, '_>) {
-    let id = T::sample();
+/// The canonical text of an id whose scheme is known when compiling.
+mod print {
+    use super::{Ksuid, SnowflakeTwitter, Ulid, UuidV4, print_one};
+    use divan::Bencher;
+
+    #[divan::bench]
+    fn uuid(bencher: Bencher<'_, '_>) {
+        print_one::<UuidV4>(bencher);
+    }
+
+    #[divan::bench]
+    fn ulid(bencher: Bencher<'_, '_>) {
+        print_one::<Ulid>(bencher);
+    }
+
+    #[divan::bench]
+    fn ksuid(bencher: Bencher<'_, '_>) {
+        print_one::<Ksuid>(bencher);
+    }
+
+    #[divan::bench]
+    fn snowflake(bencher: Bencher<'_, '_>) {
+        print_one::<SnowflakeTwitter>(bencher);
+    }
+}
+
+/// Reading that text.
+mod parse {
+    use super::{Ksuid, SnowflakeTwitter, Ulid, UuidV4, parse_one};
+    use divan::Bencher;
+
+    #[divan::bench]
+    fn uuid(bencher: Bencher<'_, '_>) {
+        parse_one::<UuidV4>(bencher);
+    }
+
+    #[divan::bench]
+    fn ulid(bencher: Bencher<'_, '_>) {
+        parse_one::<Ulid>(bencher);
+    }
+
+    #[divan::bench]
+    fn ksuid(bencher: Bencher<'_, '_>) {
+        parse_one::<Ksuid>(bencher);
+    }
+
+    #[divan::bench]
+    fn snowflake(bencher: Bencher<'_, '_>) {
+        parse_one::<SnowflakeTwitter>(bencher);
+    }
+}
+
+fn print_one<T: Sample>(bencher: Bencher<'_, '_>) {
+    let id: T = T::TEXT.parse().expect("a published id is read");
     bencher.bench(|| black_box(id).print());
 }
 
-#[divan::bench(types = [UuidV4, Ulid, Ksuid, SnowflakeTwitter])]
-fn parse<T: Sample>(bencher: Bencher<'_, '_>) {
-    bencher.bench(|| T::parse(black_box(T::TEXT)));
+fn parse_one<T: Sample>(bencher: Bencher<'_, '_>) {
+    bencher.bench(|| black_box(T::TEXT).parse::<T>());
 }
 
-/// A published id of the scheme.
-trait Sample: Copy + Sync {
+/// A typed id with a published example.
+trait Sample: Copy + Sync + FromStr<Err = Error> {
     const TEXT: &'static str;
-    fn sample() -> Self;
-    fn print(self) -> mintage::text::Text;
-    fn parse(text: &str) -> Result<Self, Error>;
+    fn print(self) -> Text;
 }
 
 impl<S: StaticScheme> Sample for Id<S> {
     const TEXT: &'static str = S::SCHEME.vectors[0].0;
-    fn sample() -> Self {
-        Self::from_str(Self::TEXT).expect("a published id is read")
-    }
-    fn print(self) -> mintage::text::Text {
+    fn print(self) -> Text {
         self.to_text()
-    }
-    fn parse(text: &str) -> Result<Self, Error> {
-        text.parse()
     }
 }
