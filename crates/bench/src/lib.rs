@@ -11,6 +11,7 @@
 //! assert_eq!(rows[0].operation, "add");
 //! ```
 
+pub mod against;
 pub mod report;
 pub mod timing;
 pub mod workloads;
@@ -32,6 +33,9 @@ pub trait Engine: Send + Sync {
     fn is_shared(&self) -> bool {
         false
     }
+
+    /// What must be done right before a run and is no part of its time, such as waiting for a tick to begin.
+    fn prepare(&self) {}
 
     /// Runs the operation at least `n` times and returns how often. Several threads may call it at once; then they share whatever
     /// the engine holds.

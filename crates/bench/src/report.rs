@@ -40,7 +40,8 @@ pub fn json(rows: &[Row]) -> String {
 }
 
 /// Processor and cores, as far as the system tells.
-fn machine() -> String {
+#[must_use]
+pub fn machine() -> String {
     let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let info = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let model =
@@ -50,7 +51,8 @@ fn machine() -> String {
 }
 
 /// `12,345,678`.
-fn grouped(rate: f64) -> String {
+#[must_use]
+pub fn grouped(rate: f64) -> String {
     let digits = format!("{rate:.0}");
     let mut text = String::with_capacity(digits.len() * 4 / 3);
     for (i, digit) in digits.chars().enumerate() {

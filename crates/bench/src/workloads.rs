@@ -16,6 +16,12 @@ pub fn all() -> Vec<Box<dyn Engine>> {
     [mint::engines(), text::engines(), inspect::engines(), limits::engines()].into_iter().flatten().collect()
 }
 
+/// What no generator can do without: reading the clock, system entropy, writing to memory.
+#[must_use]
+pub fn limits() -> Vec<Box<dyn Engine>> {
+    limits::engines()
+}
+
 /// Ids in a batch.
 pub const BATCH: usize = 1024;
 
