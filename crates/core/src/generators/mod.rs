@@ -319,7 +319,7 @@ impl Entropy for AnyEntropy {
         match self {
             #[cfg(feature = "std")]
             Self::Pool => crate::entropy::PoolEntropy.with_draw(ids, work),
-            Self::Own(own) => work(&mut Draw::new(own)),
+            Self::Own(own) => own.with_draw(ids, work),
         }
     }
 }

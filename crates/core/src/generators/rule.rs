@@ -3,7 +3,9 @@
 //! A rule is plain state without clock or lock, so it runs anywhere, `no_std` included; [`super::locked::Locked`] shares one
 //! between threads.
 
-use crate::entropy::{Draw, Entropy};
+use crate::entropy::Draw;
+#[cfg(feature = "std")]
+use crate::entropy::Entropy;
 use crate::error::Error;
 use crate::id::Id;
 use crate::layout::TimeBase;
@@ -87,6 +89,7 @@ pub(crate) fn fill_one_by_one<R: Rule>(
 }
 
 /// Does `work` with random bits at hand, or with a way to ask for them where few ids need any.
+#[cfg(feature = "std")]
 #[inline]
 pub(crate) fn with_draw_for<R: Rule, T>(
     entropy: &impl Entropy,

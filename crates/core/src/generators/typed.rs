@@ -1,12 +1,14 @@
 //! Typed minting: ids of a scheme that is known when compiling, one by one, in batches, as an iterator and as text.
 
 use super::{Generator, Settings};
+#[cfg(feature = "std")]
 use crate::entropy::generation;
 use crate::error::Error;
 use crate::id::Id;
 use crate::raw::{RawId, Repr};
 use crate::scheme::StaticScheme;
 use alloc::boxed::Box;
+#[cfg(feature = "std")]
 use alloc::string::String;
 use core::fmt;
 use core::marker::PhantomData;
@@ -97,6 +99,7 @@ pub trait IdSource<S: StaticScheme>: Send + Sync {
 }
 
 /// An iterator over ids that are minted as it goes; see [`IdSource::ids`].
+#[cfg(feature = "std")]
 pub struct Ids<'a, S: StaticScheme, G> {
     source: &'a G,
     left: usize,
@@ -137,6 +140,7 @@ impl<S: StaticScheme, G: IdSource<S>> Iterator for Ids<'_, S, G> {
     }
 }
 
+#[cfg(feature = "std")]
 impl<S: StaticScheme, G> fmt::Debug for Ids<'_, S, G> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Ids").field("left", &self.left).finish_non_exhaustive()
