@@ -5,13 +5,15 @@
 //! stands before the point is the next digit.
 
 use super::MAX_TEXT;
-use super::bases::Base;
+use super::bases::{Base, Kind};
 use super::divide::Divisor;
 use super::hex;
 use crate::raw::{RawId, low_u32, low_u64};
 
 /// Most digits of a chunk: those of base 3.
 const MOST: usize = 40;
+/// Fewest digits of a chunk: those of base 127.
+const LEAST: usize = 8;
 /// Digits of a window.
 const WINDOW: usize = 8;
 const WINDOW_LEN: u32 = 8;
@@ -88,10 +90,9 @@ impl Chunk {
         }
     }
 
-    /// Digits of a whole chunk.
-    #[inline]
-    const fn len(&self) -> usize {
-        2 * self.half
+    /// Digits of half a chunk.
+    pub(super) const fn half(&self) -> usize {
+        self.half
     }
 
     /// The radix to the power `digits`, at most that of a whole chunk.
@@ -104,13 +105,13 @@ impl Chunk {
 /// Digits of `number` in `base`, at least 1; `None` where only writing them tells.
 #[inline]
 pub(super) const fn count(base: &Base, number: RawId) -> Option<usize> {
-    if base.digit_bits > 0 {
+    if let Some(digit_bits) = base.kind.digit_bits() {
         let zeros = if number.high() == 0 {
             32 + number.low().leading_zeros()
         } else {
             number.high().leading_zeros()
         };
-        let digits = (RawId::MAX_BITS - zeros).div_ceil(base.digit_bits) as usize;
+        let digits = (RawId::MAX_BITS - zeros).div_ceil(digit_bits) as usize;
         return Some(if digits == 0 { 1 } else { digits });
     }
     if number.high() != 0 || number.low() > u64::MAX as u128 {
@@ -124,26 +125,44 @@ pub(super) const fn count(base: &Base, number: RawId) -> Option<usize> {
 /// Writes `number` as `len` digits of `base` from place `at` on, zeros in front, where the lowest `pad_bits` bits of the last digit are
 /// zero and no part of the number. What stands up to [`MOST`] places behind the digits may be overwritten. False when the number has
 /// more digits, or when there is no quick way.
-#[inline]
+///
+/// `kind` must be the base's. It is given apart because the ids of a known scheme know it when compiling: all below is inlined, so that the
+/// one way which is taken is all that is left there.
+#[inline(always)]
 pub(super) const fn spell(
-    base: &Base,
+    (kind, base): (Kind, &Base),
     number: RawId,
     pad_bits: u32,
     (at, len): (usize, usize),
     out: &mut [u8; MAX_TEXT],
 ) -> bool {
     let Some((_, place)) = out.split_at_mut_checked(at) else { return false };
-    match base.digit_bits {
-        0 if pad_bits == 0 => spell_chunks(base, number, len, place),
-        4 if base.is_hex => spell_windows::<4, true>(base, number, pad_bits, len, place),
-        4 => spell_windows::<4, false>(base, number, pad_bits, len, place),
-        5 => spell_windows::<5, false>(base, number, pad_bits, len, place),
-        6 => spell_windows::<6, false>(base, number, pad_bits, len, place),
-        _ => false,
+    match kind {
+        Kind::Hex => spell_windows::<4, true>(base, number, pad_bits, len, place),
+        Kind::Bits(4) => spell_windows::<4, false>(base, number, pad_bits, len, place),
+        Kind::Bits(5) => spell_windows::<5, false>(base, number, pad_bits, len, place),
+        Kind::Bits(6) => spell_windows::<6, false>(base, number, pad_bits, len, place),
+        Kind::Bits(_) => false,
+        Kind::Chunks(_) if pad_bits > 0 => false,
+        Kind::Chunks(5) => spell_chunks::<5>(base, number, len, place),
+        Kind::Chunks(6) => spell_chunks::<6>(base, number, len, place),
+        Kind::Chunks(9) => spell_chunks::<9>(base, number, len, place),
+        Kind::Chunks(_) => spell_chunks::<0>(base, number, len, place),
     }
 }
 
-#[inline]
+/// [`spell`] for callers that don't know the base when compiling, and aren't in a hurry: one copy for all of them.
+#[inline(never)]
+pub(super) const fn spell_any(
+    base: &Base,
+    number: RawId,
+    (at, len): (usize, usize),
+    out: &mut [u8; MAX_TEXT],
+) -> bool {
+    spell((base.kind, base), number, 0, (at, len), out)
+}
+
+#[inline(always)]
 const fn spell_windows<const BITS: u32, const IS_HEX: bool>(
     base: &Base,
     number: RawId,
@@ -183,7 +202,7 @@ const fn spell_windows<const BITS: u32, const IS_HEX: bool>(
 }
 
 /// The eight digits in the lowest bits of `window`.
-#[inline]
+#[inline(always)]
 const fn spell_window<const BITS: u32, const IS_HEX: bool>(
     base: &Base,
     window: u64,
@@ -210,12 +229,14 @@ const fn spell_window<const BITS: u32, const IS_HEX: bool>(
     true
 }
 
-#[inline]
-const fn spell_chunks(base: &Base, number: RawId, len: usize, place: &mut [u8]) -> bool {
+/// `HALF` is the digits of half a chunk, or 0 where only the base knows.
+#[inline(always)]
+const fn spell_chunks<const HALF: usize>(base: &Base, number: RawId, len: usize, place: &mut [u8]) -> bool {
     let chunk = &base.chunk;
-    let (size, mut rest) = (chunk.len(), number);
+    let half = if HALF == 0 { chunk.half } else { HALF };
+    let (size, mut rest) = (2 * half, number);
     // From the last chunk to the second.
-    let (mut words, mut at, mut count) = ([0; MAX_TEXT / 2], len, 0);
+    let (mut words, mut at, mut count) = ([0; MAX_TEXT / LEAST], len, 0);
     while at > size {
         (rest, words[count]) = chunk.whole.divide(rest);
         (at, count) = (at - size, count + 1);
@@ -224,13 +245,20 @@ const fn spell_chunks(base: &Base, number: RawId, len: usize, place: &mut [u8]) 
     if rest.high() != 0 || rest.low() > chunk.largest[at] as u128 {
         return false;
     }
-    let first = low_u64(rest.low()) * chunk.power(size - at);
-    if !spell_chunk(base, first, place, 0) {
+    let is_spelled = if at == 1 && !place.is_empty() {
+        place[0] = base.ascii[rest.low() as usize & 0x7f];
+        true
+    } else if at <= half {
+        spell_half::<HALF>(base, low_u64(rest.low()) * chunk.power(half - at), place)
+    } else {
+        spell_chunk::<HALF>(base, low_u64(rest.low()) * chunk.power(size - at), place, 0)
+    };
+    if !is_spelled {
         return false;
     }
     while count > 0 {
         count -= 1;
-        if !spell_chunk(base, words[count], place, at) {
+        if !spell_chunk::<HALF>(base, words[count], place, at) {
             return false;
         }
         at += size;
@@ -239,16 +267,17 @@ const fn spell_chunks(base: &Base, number: RawId, len: usize, place: &mut [u8]) 
 }
 
 /// All digits of a chunk.
-#[inline]
-const fn spell_chunk(base: &Base, word: u64, place: &mut [u8], at: usize) -> bool {
+#[inline(always)]
+const fn spell_chunk<const HALF: usize>(base: &Base, word: u64, place: &mut [u8], at: usize) -> bool {
     let chunk = &base.chunk;
+    let half = if HALF == 0 { chunk.half } else { HALF };
     let upper = low_u64((word as u128 * chunk.half_inverse as u128) >> 64) >> chunk.half_shift;
     let lower = word - upper * chunk.half_power;
     let Some((_, place)) = place.split_at_mut_checked(at) else { return false };
-    let Some((left, place)) = place.split_at_mut_checked(chunk.half) else { return false };
-    let Some((right, _)) = place.split_at_mut_checked(chunk.half) else { return false };
+    let Some((left, place)) = place.split_at_mut_checked(half) else { return false };
+    let Some((right, _)) = place.split_at_mut_checked(half) else { return false };
     let (mut upper, mut lower) = (upper * chunk.fraction, lower * chunk.fraction);
-    let (radix, mut i) = (base.radix() as u64, chunk.half % 2);
+    let (radix, mut i) = (base.radix() as u64, half % 2);
     if base.has_pairs() {
         if i == 1 {
             (left[0], upper) = next_digit(base, upper, radix);
@@ -270,15 +299,28 @@ const fn spell_chunk(base: &Base, word: u64, place: &mut [u8], at: usize) -> boo
     true
 }
 
+/// All digits of half a chunk.
+#[inline(always)]
+const fn spell_half<const HALF: usize>(base: &Base, word: u64, place: &mut [u8]) -> bool {
+    let half = if HALF == 0 { base.chunk.half } else { HALF };
+    let Some((place, _)) = place.split_at_mut_checked(half) else { return false };
+    let (mut fraction, radix, mut i) = (word * base.chunk.fraction, base.radix() as u64, 0);
+    while i < place.len() {
+        (place[i], fraction) = next_digit(base, fraction, radix);
+        i += 1;
+    }
+    true
+}
+
 /// The digit before the point of `radix * fraction / 2^64`, and what is behind the point.
-#[inline]
+#[inline(always)]
 const fn next_digit(base: &Base, fraction: u64, radix: u64) -> (u8, u64) {
     let product = fraction as u128 * radix as u128;
     (base.ascii[(product >> 64) as usize & 0x7f], low_u64(product))
 }
 
 /// The same for two digits at once.
-#[inline]
+#[inline(always)]
 const fn next_pair(base: &Base, fraction: u64, square: u64) -> ([u8; 2], u64) {
     let product = fraction as u128 * square as u128;
     (base.pairs[(product >> 64) as usize], low_u64(product))
@@ -286,19 +328,28 @@ const fn next_pair(base: &Base, fraction: u64, square: u64) -> ([u8; 2], u64) {
 
 /// The number that `digits` spell in `base`; `None` when one of them isn't a digit, when one of the lowest `pad_bits` bits of the last
 /// isn't zero, when the number has more than 160 bits, or when there is no quick way.
-#[inline]
-pub(super) const fn read(base: &Base, digits: &[u8], pad_bits: u32) -> Option<RawId> {
-    match base.digit_bits {
-        0 if pad_bits == 0 => read_chunks(base, digits),
-        4 if base.is_hex => read_windows::<4, true>(base, digits, pad_bits),
-        4 => read_windows::<4, false>(base, digits, pad_bits),
-        5 => read_windows::<5, false>(base, digits, pad_bits),
-        6 => read_windows::<6, false>(base, digits, pad_bits),
-        _ => None,
+///
+/// `kind` as in [`spell`].
+#[inline(always)]
+pub(super) const fn read((kind, base): (Kind, &Base), digits: &[u8], pad_bits: u32) -> Option<RawId> {
+    match kind {
+        Kind::Hex => read_windows::<4, true>(base, digits, pad_bits),
+        Kind::Bits(4) => read_windows::<4, false>(base, digits, pad_bits),
+        Kind::Bits(5) => read_windows::<5, false>(base, digits, pad_bits),
+        Kind::Bits(6) => read_windows::<6, false>(base, digits, pad_bits),
+        Kind::Bits(_) => None,
+        Kind::Chunks(_) if pad_bits > 0 => None,
+        Kind::Chunks(half) => read_chunks(base, 2 * half, digits),
     }
 }
 
-#[inline]
+/// [`read`] for callers that don't know the base when compiling, and aren't in a hurry: one copy for all of them.
+#[inline(never)]
+pub(super) const fn read_any(base: &Base, digits: &[u8]) -> Option<RawId> {
+    read((base.kind, base), digits, 0)
+}
+
+#[inline(always)]
 const fn read_windows<const BITS: u32, const IS_HEX: bool>(
     base: &Base,
     digits: &[u8],
@@ -332,7 +383,7 @@ const fn read_windows<const BITS: u32, const IS_HEX: bool>(
 }
 
 /// Eight digits as bits, and something other than 0 when one isn't a digit.
-#[inline]
+#[inline(always)]
 const fn read_window<const BITS: u32, const IS_HEX: bool>(base: &Base, digits: &[u8; WINDOW]) -> (u64, u64) {
     if IS_HEX {
         let (word, faults) = hex::read_8(*digits);
@@ -346,12 +397,8 @@ const fn read_window<const BITS: u32, const IS_HEX: bool>(base: &Base, digits: &
     (word, (faults & 0x80) as u64)
 }
 
-#[inline]
-const fn read_chunks(base: &Base, digits: &[u8]) -> Option<RawId> {
-    let size = base.chunk.len();
-    if digits.len() > MAX_TEXT {
-        return None;
-    }
+#[inline(always)]
+const fn read_chunks(base: &Base, size: usize, digits: &[u8]) -> Option<RawId> {
     let (head, mut chunks) = digits.split_at(digits.len() % size);
     let (word, mut faults) = read_chunk(base, head);
     let mut number = RawId::new(word as u128);
@@ -371,7 +418,7 @@ const fn read_chunks(base: &Base, digits: &[u8]) -> Option<RawId> {
 }
 
 /// Digits of at most a chunk as a number, and 0x80 or more when one isn't a digit.
-#[inline]
+#[inline(always)]
 const fn read_chunk(base: &Base, mut digits: &[u8]) -> (u64, u8) {
     let (radix, mut word, mut faults) = (base.radix() as u64, 0u64, 0);
     while let Some(([a, b], rest)) = digits.split_first_chunk::<2>() {

@@ -23,7 +23,7 @@ impl Divisor {
     }
 
     /// Quotient and remainder of `number`.
-    #[inline]
+    #[inline(always)]
     pub(super) const fn divide(&self, number: RawId) -> (RawId, u64) {
         let (high, middle, low) = (number.high() as u64, low_u64(number.low() >> 64), low_u64(number.low()));
         // The highest word is below 2^32 << shift, and a divisor that is worth its while is above that.
@@ -53,7 +53,7 @@ impl Divisor {
     }
 
     /// Quotient and remainder of `high * 2^64 + low`, with `high` below the divisor.
-    #[inline]
+    #[inline(always)]
     const fn step(&self, high: u64, low: u64) -> (u64, u64) {
         let guess =
             (self.reciprocal as u128 * high as u128).wrapping_add(((high as u128 + 1) << 64) | low as u128);
@@ -68,7 +68,7 @@ impl Divisor {
 }
 
 /// The upper word of `high * 2^64 + low`, shifted up by less than 64 bits.
-#[inline]
+#[inline(always)]
 const fn above(high: u64, low: u64, shift: u32) -> u64 {
     low_u64((((high as u128) << 64 | low as u128) << shift) >> 64)
 }

@@ -2,6 +2,7 @@
 //! of [`super::plain`] give, or nothing.
 
 use super::ascii::{Text, written};
+use super::bases::Kind;
 use super::{HYPHENATED, MAX_TEXT, TextForm, chunks, hex};
 use crate::error::Error;
 use crate::raw::RawId;
@@ -18,9 +19,9 @@ pub(crate) enum Way {
     /// A UUID's text: 32 hex digits in five groups, and nothing else.
     Uuid,
     /// One number in a fixed number of digits, and nothing else.
-    Digits,
+    Digits(Kind),
     /// One number without leading zeros, and nothing else.
-    Number,
+    Number(Kind),
     /// Several numbers, groups, a prefix or a suffix.
     Dressed,
     /// Digit by digit.
@@ -31,36 +32,43 @@ impl TextForm {
     /// The way that fits the form.
     #[inline]
     pub(crate) const fn way(&self) -> Way {
-        let is_padded = self.pad_bits > 0;
-        let is_bare = self.groups.is_empty() && self.prefix.is_empty() && self.suffix.is_empty();
-        let base = self.base;
-        if !(base.digit_bits == 0 || matches!(base.digit_bits, 4..=6))
-            || self.pad_bits > 0 && self.pad_bits >= base.digit_bits
-            || self.len == 0
-            || self.lengths().most > MAX_TEXT
-        {
+        let kind = self.base.kind;
+        let digit_bits = match kind.digit_bits() {
+            Some(bits @ 4..=6) => bits,
+            Some(_) => return Way::Plain,
+            None => 1,
+        };
+        if self.pad_bits >= digit_bits || self.len == 0 || self.lengths().most > MAX_TEXT {
             return Way::Plain;
         }
+        let is_bare = self.groups.is_empty() && self.prefix.is_empty() && self.suffix.is_empty();
+        let is_usual = self.pad_bits == 0 && self.least_first == 0;
         match (self.is_fixed, is_bare && self.parts.is_empty()) {
-            (true, true) => Way::Digits,
-            (false, true) if !is_padded && self.least_first == 0 => Way::Number,
-            (true, false) if !is_padded && self.least_first == 0 => {
-                if base.is_hex
-                    && self.len == 32
-                    && self.parts.is_empty()
-                    && same_groups(self.groups, HYPHENATED.groups)
-                    && self.prefix.is_empty()
-                    && self.suffix.is_empty()
-                {
-                    Way::Uuid
-                } else if self.is_divided_up() {
-                    Way::Dressed
-                } else {
-                    Way::Plain
-                }
-            }
+            (true, true) => Way::Digits(kind),
+            (false, true) if is_usual => Way::Number(kind),
+            (true, false) if is_usual && self.is_uuid() => Way::Uuid,
+            (true, false) if is_usual && self.is_divided_up() => Way::Dressed,
             _ => Way::Plain,
         }
+    }
+
+    /// Whether the digits are those of a UUID's text, and nothing but hyphens between them.
+    const fn is_uuid(&self) -> bool {
+        let expected = HYPHENATED.groups;
+        let is_alike = matches!(self.base.kind, Kind::Hex)
+            && self.len == 32
+            && self.groups.len() == expected.len()
+            && self.parts.is_empty()
+            && self.prefix.is_empty()
+            && self.suffix.is_empty();
+        let mut group = 0;
+        while is_alike && group < expected.len() {
+            if self.groups[group] != expected[group] {
+                return false;
+            }
+            group += 1;
+        }
+        is_alike
     }
 
     /// Whether parts and groups, where there are some, make up all digits.
@@ -80,22 +88,24 @@ impl TextForm {
 
     /// Writes the text of `raw` and returns its length; 0 where digit by digit must tell what is wrong, or is the only way. What stands
     /// behind the text is overwritten with anything. `way` must be the form's.
-    #[inline]
+    #[inline(always)]
     pub(super) const fn write_const(&self, way: Way, raw: RawId, out: &mut [u8; MAX_TEXT]) -> usize {
         match way {
             Way::Uuid if raw.high() == 0 => {
                 hex::spell_uuid(raw.low(), out);
                 36
             }
-            Way::Digits if chunks::spell(self.base, raw, self.pad_bits, (0, self.len), out) => self.len,
-            Way::Number => self.write_number(raw, out),
+            Way::Digits(kind) if chunks::spell((kind, self.base), raw, self.pad_bits, (0, self.len), out) => {
+                self.len
+            }
+            Way::Number(kind) => self.write_number(kind, raw, out),
             Way::Dressed => self.write_dressed(raw, out),
             _ => 0,
         }
     }
 
     /// The same, with vector instructions where there are some.
-    #[inline]
+    #[inline(always)]
     pub(super) fn write(&self, way: Way, raw: RawId, out: &mut [u8; MAX_TEXT]) -> usize {
         if way == Way::Uuid && raw.high() == 0 {
             at_run_time::spell_uuid(raw.low(), out);
@@ -104,13 +114,20 @@ impl TextForm {
         self.write_const(way, raw, out)
     }
 
-    #[inline]
-    const fn write_number(&self, raw: RawId, out: &mut [u8; MAX_TEXT]) -> usize {
+    #[inline(always)]
+    const fn write_number(&self, kind: Kind, raw: RawId, out: &mut [u8; MAX_TEXT]) -> usize {
         if let Some(len) = chunks::count(self.base, raw) {
-            return if len <= self.len && chunks::spell(self.base, raw, 0, (0, len), out) { len } else { 0 };
+            let is_spelled = len <= self.len && chunks::spell((kind, self.base), raw, 0, (0, len), out);
+            return if is_spelled { len } else { 0 };
         }
+        self.write_wide_number(raw, out)
+    }
+
+    /// A number that isn't known to have so many digits before they are written.
+    #[inline(never)]
+    const fn write_wide_number(&self, raw: RawId, out: &mut [u8; MAX_TEXT]) -> usize {
         let mut digits = [0; MAX_TEXT];
-        if !chunks::spell(self.base, raw, 0, (0, self.len), &mut digits) {
+        if !chunks::spell_any(self.base, raw, (0, self.len), &mut digits) {
             return 0;
         }
         let mut zeros = 0;
@@ -120,10 +137,11 @@ impl TextForm {
         copy(&digits, zeros, self.len - zeros, out, 0)
     }
 
+    #[inline(never)]
     const fn write_dressed(&self, raw: RawId, out: &mut [u8; MAX_TEXT]) -> usize {
         let mut digits = [0; MAX_TEXT];
         if self.parts.is_empty() {
-            if !chunks::spell(self.base, raw, 0, (0, self.len), &mut digits) {
+            if !chunks::spell_any(self.base, raw, (0, self.len), &mut digits) {
                 return 0;
             }
         } else {
@@ -137,7 +155,7 @@ impl TextForm {
                 let (width, len) = (self.parts[part].bits, self.parts[part].len);
                 below -= width;
                 let number = RawId::new(raw.bits(below, width));
-                if !chunks::spell(self.base, number, 0, (at, len), &mut digits) {
+                if !chunks::spell_any(self.base, number, (at, len), &mut digits) {
                     return 0;
                 }
                 (at, part) = (at + len, part + 1);
@@ -162,8 +180,8 @@ impl TextForm {
 
     /// The id of `bits` bits that `text` spells; `None` where digit by digit must tell what is wrong, or is the only way. `way` must be
     /// the form's.
-    #[inline]
-    pub(super) const fn read_const(&self, way: Way, text: &[u8], bits: u32) -> Option<RawId> {
+    #[inline(always)]
+    pub(crate) const fn read_const(&self, way: Way, text: &[u8], bits: u32) -> Option<RawId> {
         let read = match way {
             Way::Uuid => match text.as_array::<36>() {
                 Some(text) => match hex::read_uuid(text) {
@@ -172,8 +190,8 @@ impl TextForm {
                 },
                 None => None,
             },
-            Way::Digits if text.len() == self.len => self.read_digits(text),
-            Way::Number => self.read_number(text),
+            Way::Digits(kind) if text.len() == self.len => self.read_digits(kind, text),
+            Way::Number(kind) => self.read_number(kind, text),
             Way::Dressed => return self.read_dressed(text, bits),
             _ => None,
         };
@@ -184,7 +202,7 @@ impl TextForm {
     }
 
     /// The same, with vector instructions where there are some.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn read(&self, way: Way, text: &[u8], bits: u32) -> Option<RawId> {
         if way == Way::Uuid {
             let uuid = at_run_time::read_uuid(text.as_array()?)?;
@@ -193,24 +211,25 @@ impl TextForm {
         self.read_const(way, text, bits)
     }
 
-    #[inline]
-    const fn read_digits(&self, text: &[u8]) -> Option<RawId> {
+    #[inline(always)]
+    const fn read_digits(&self, kind: Kind, text: &[u8]) -> Option<RawId> {
         if self.least_first > 0 && self.base.values[text[0] as usize] < self.least_first {
             return None;
         }
-        chunks::read(self.base, text, self.pad_bits)
+        chunks::read((kind, self.base), text, self.pad_bits)
     }
 
-    #[inline]
-    const fn read_number(&self, text: &[u8]) -> Option<RawId> {
+    #[inline(always)]
+    const fn read_number(&self, kind: Kind, text: &[u8]) -> Option<RawId> {
         let is_number = match text {
             [] => false,
             [_] => true,
             [first, ..] => *first != self.base.ascii[0],
         };
-        if is_number { chunks::read(self.base, text, 0) } else { None }
+        if is_number { chunks::read((kind, self.base), text, 0) } else { None }
     }
 
+    #[inline(never)]
     const fn read_dressed(&self, text: &[u8], bits: u32) -> Option<RawId> {
         if text.len() != self.lengths().most {
             return None;
@@ -240,7 +259,7 @@ impl TextForm {
         }
         let (mut digits, _) = digits.split_at(self.len);
         if self.parts.is_empty() {
-            return match chunks::read(self.base, digits, 0) {
+            return match chunks::read_any(self.base, digits) {
                 Some(raw) if raw.fits(bits) => Some(raw),
                 _ => None,
             };
@@ -249,7 +268,7 @@ impl TextForm {
         while part < self.parts.len() {
             let width = self.parts[part].bits;
             let (own, rest) = digits.split_at(self.parts[part].len);
-            let Some(number) = chunks::read(self.base, own, 0) else { return None };
+            let Some(number) = chunks::read_any(self.base, own) else { return None };
             if !number.fits(width) || width > below {
                 return None;
             }
@@ -258,6 +277,24 @@ impl TextForm {
             (digits, part) = (rest, part + 1);
         }
         Some(raw)
+    }
+
+    /// Spells `raw` at the beginning of `buffer`; what stands behind it is overwritten with anything.
+    ///
+    /// ```
+    /// use mintage::{RawId, text::{DECIMAL, MAX_TEXT}};
+    /// assert_eq!(DECIMAL.encode(RawId::new(42), &mut [0; MAX_TEXT]), Ok("42"));
+    /// ```
+    ///
+    /// # Errors
+    /// See [`TextForm::print`].
+    pub fn encode<'b>(&self, raw: RawId, buffer: &'b mut [u8; MAX_TEXT]) -> Result<&'b str, Error> {
+        let mut len = self.write(self.way(), raw, buffer);
+        if len == 0 {
+            let text = self.print(raw)?;
+            (*buffer, len) = (text.bytes, text.len);
+        }
+        Ok(written(&buffer[..len]))
     }
 
     /// Appends the text of each of `ids`, and a line end behind it.
@@ -277,13 +314,16 @@ impl TextForm {
         // One loop a way, in which the way is known.
         match self.way() {
             Way::Uuid => self.lines(Way::Uuid, ids, out),
-            Way::Digits => self.lines(Way::Digits, ids, out),
-            Way::Number => self.lines(Way::Number, ids, out),
+            Way::Digits(Kind::Hex) => self.lines(Way::Digits(Kind::Hex), ids, out),
+            Way::Digits(Kind::Bits(5)) => self.lines(Way::Digits(Kind::Bits(5)), ids, out),
+            Way::Digits(Kind::Bits(6)) => self.lines(Way::Digits(Kind::Bits(6)), ids, out),
+            Way::Digits(Kind::Chunks(5)) => self.lines(Way::Digits(Kind::Chunks(5)), ids, out),
+            Way::Number(Kind::Chunks(9)) => self.lines(Way::Number(Kind::Chunks(9)), ids, out),
             way => self.lines(way, ids, out),
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn lines(&self, way: Way, ids: impl IntoIterator<Item = RawId>, out: &mut String) -> Result<(), Error> {
         // Lines are gathered on the stack, so that the heap is touched once for many of them.
         let (mut block, mut at) = ([0; BLOCK], 0);
@@ -340,15 +380,6 @@ impl TextForm {
 
 /// Bytes of lines that are gathered before they are appended.
 const BLOCK: usize = 4096;
-
-/// Whether both lists are equal.
-const fn same_groups(a: &[usize], b: &[usize]) -> bool {
-    let mut i = 0;
-    while i < a.len() && i < b.len() && a[i] == b[i] {
-        i += 1;
-    }
-    i == a.len() && i == b.len()
-}
 
 /// Copies `len` bytes of `from`, from place `start` on, to place `at`; returns the place behind them.
 #[inline]
@@ -488,7 +519,9 @@ mod tests {
         let const_read = form.read_const(way, text.as_bytes(), bits);
         prop_assert_eq!(form.read(way, text.as_bytes(), bits), const_read);
         // A base of a power of two whose digits hold more than 160 bits is left to the plain reader.
-        if way == Way::Plain || form.len * form.base.digit_bits as usize > 160 + form.pad_bits as usize {
+        if way == Way::Plain
+            || form.len * form.base.kind.digit_bits().unwrap_or(0) as usize > 160 + form.pad_bits as usize
+        {
             prop_assert!(const_read.is_none() || const_read == plainly.ok());
         } else {
             prop_assert_eq!(const_read, plainly.ok());
