@@ -35,10 +35,12 @@ pub struct Base {
 pub(crate) enum Kind {
     /// Hex digits in either case, which need no table.
     Hex,
-    /// A base of a power of two: digits of so many bits.
+    /// A base of a power of two: digits of 4, 5 or 6 bits.
     Bits(u32),
     /// Another base: chunks of two halves of so many digits.
     Chunks(usize),
+    /// A base of another power of two, which nobody is in a hurry for.
+    Slow,
 }
 
 impl Kind {
@@ -47,13 +49,21 @@ impl Kind {
         match self {
             Self::Hex => Some(4),
             Self::Bits(bits) => Some(bits),
-            Self::Chunks(_) => None,
+            Self::Chunks(_) | Self::Slow => None,
+        }
+    }
+
+    /// Whether so many bits of a digit can be left unused.
+    pub(super) const fn has_pad(self, pad_bits: u32) -> bool {
+        match self.digit_bits() {
+            Some(bits) => pad_bits < bits,
+            None => pad_bits == 0,
         }
     }
 }
 
-/// Pairs of digits that a base of up to 36 has: more would fill the cache sooner than they save time.
-pub(super) const PAIRS: usize = 36 * 36;
+/// Pairs of digits that a base of up to 32 has: more would fill the cache sooner than they save time.
+pub(super) const PAIRS: usize = 32 * 32;
 
 /// No digit.
 pub(super) const NONE: u8 = 0xff;
@@ -97,8 +107,10 @@ impl Base {
         let is_hex = any_case && matches!(digits, b"0123456789abcdef");
         let (kind, chunk) = if is_hex {
             (Kind::Hex, Chunk::NONE)
-        } else if radix.is_power_of_two() {
+        } else if matches!(radix, 16 | 32 | 64) {
             (Kind::Bits(radix.ilog2()), Chunk::NONE)
+        } else if radix.is_power_of_two() {
+            (Kind::Slow, Chunk::NONE)
         } else {
             let chunk = Chunk::new(radix as u64);
             (Kind::Chunks(chunk.half()), chunk)
@@ -164,11 +176,6 @@ impl Base {
     #[must_use]
     pub const fn digits(&self) -> &'static [u8] {
         self.digits
-    }
-
-    /// Whether it has `pairs`.
-    pub(super) const fn has_pairs(&self) -> bool {
-        self.digits.len() * self.digits.len() <= PAIRS
     }
 
     /// How many digits there are.

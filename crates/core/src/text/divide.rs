@@ -26,6 +26,10 @@ impl Divisor {
     #[inline(always)]
     pub(super) const fn divide(&self, number: RawId) -> (RawId, u64) {
         let (high, middle, low) = (number.high() as u64, low_u64(number.low() >> 64), low_u64(number.low()));
+        if high == 0 && middle == 0 {
+            let (quotient, rest) = self.divide_word(low);
+            return (RawId::new(quotient as u128), rest);
+        }
         // The highest word is below 2^32 << shift, and a divisor that is worth its while is above that.
         let top = above(high, middle, self.shift);
         if top >= self.normal {
@@ -39,6 +43,16 @@ impl Divisor {
         };
         let (q0, rest) = self.step(rest, low << self.shift);
         (RawId::new((q1 as u128) << 64 | q0 as u128), rest >> self.shift)
+    }
+
+    /// The same for one word: by half the reciprocal with its hidden bit, which is too small by less than one in the quotient.
+    #[inline(always)]
+    const fn divide_word(&self, word: u64) -> (u64, u64) {
+        let half = self.reciprocal >> 1 | 1 << 63;
+        let divisor = self.normal >> self.shift;
+        let quotient = low_u64((word as u128 * half as u128) >> 64) >> (63 - self.shift);
+        let rest = word - quotient * divisor;
+        if rest >= divisor { (quotient + 1, rest - divisor) } else { (quotient, rest) }
     }
 
     /// The same for a number with too high a top for one word.
