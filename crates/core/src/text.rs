@@ -245,15 +245,23 @@ impl TextForm {
     /// [`Error::TooLarge`] when the value has more digits than the form, as a decimal of 160 bits has in a form for 64.
     pub const fn print(&self, raw: RawId) -> Result<Text, Error> {
         let mut text = Text::EMPTY;
+        match self.print_to(raw, &mut text) {
+            Ok(()) => Ok(text),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// [`TextForm::print`] to where the text will be read, since moving it costs as much as writing it.
+    pub(crate) const fn print_to(&self, raw: RawId, text: &mut Text) -> Result<(), Error> {
         text.len = self.write_const(self.way(), raw, &mut text.bytes);
-        if text.len > 0 {
-            return Ok(text);
+        if text.len == 0 {
+            let rest;
+            (*text, rest) = self.spell(raw);
+            if rest.high() != 0 || rest.low() != 0 {
+                return Err(Error::TooLarge { scheme: self.name, bits: RawId::MAX_BITS });
+            }
         }
-        let (text, rest) = self.spell(raw);
-        if rest.high() != 0 || rest.low() != 0 {
-            return Err(Error::TooLarge { scheme: self.name, bits: RawId::MAX_BITS });
-        }
-        Ok(text)
+        Ok(())
     }
 
     /// Whether `raw`, an id of `bits` bits, has a text of this form.

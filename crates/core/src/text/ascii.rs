@@ -17,7 +17,7 @@ pub struct Text {
 
 impl Text {
     /// No characters yet.
-    pub(super) const EMPTY: Self = Self { bytes: [0; MAX_TEXT], len: 0 };
+    pub(crate) const EMPTY: Self = Self { bytes: [0; MAX_TEXT], len: 0 };
 
     /// The text.
     #[must_use]

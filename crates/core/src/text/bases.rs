@@ -18,12 +18,10 @@ pub struct Base {
     pub(super) is_lenient: bool,
     /// Whether letters of either case are the same digit.
     pub(super) any_case: bool,
-    /// Bits of a digit where the radix is a power of two; else 0.
-    pub(super) digit_bits: u32,
+    /// How numbers become digits.
+    pub(super) kind: Kind,
     /// Bits that 18 digits hold for certain: of the largest base that a byte can count, 126.
     pub(super) bits_of_18: usize,
-    /// Whether the digits are those of hex, in either case, which need no table.
-    pub(super) is_hex: bool,
     /// `digits`, so long that seven bits are an index.
     pub(super) ascii: [u8; 128],
     /// Two digits for each value below the radix squared; only where that isn't above [`PAIRS`].
@@ -32,8 +30,40 @@ pub struct Base {
     pub(super) chunk: Chunk,
 }
 
-/// Pairs of digits that a base of up to 36 has: more would fill the cache sooner than they save time.
-pub(super) const PAIRS: usize = 36 * 36;
+/// How the numbers of a base become digits, and digits numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Hex digits in either case, which need no table.
+    Hex,
+    /// A base of a power of two: digits of 4, 5 or 6 bits.
+    Bits(u32),
+    /// Another base: chunks of two halves of so many digits.
+    Chunks(usize),
+    /// A base of another power of two, which nobody is in a hurry for.
+    Slow,
+}
+
+impl Kind {
+    /// Bits of a digit in a base of a power of two.
+    pub(super) const fn digit_bits(self) -> Option<u32> {
+        match self {
+            Self::Hex => Some(4),
+            Self::Bits(bits) => Some(bits),
+            Self::Chunks(_) | Self::Slow => None,
+        }
+    }
+
+    /// Whether so many bits of a digit can be left unused.
+    pub(super) const fn has_pad(self, pad_bits: u32) -> bool {
+        match self.digit_bits() {
+            Some(bits) => pad_bits < bits,
+            None => pad_bits == 0,
+        }
+    }
+}
+
+/// Pairs of digits that a base of up to 32 has: more would fill the cache sooner than they save time.
+pub(super) const PAIRS: usize = 32 * 32;
 
 /// No digit.
 pub(super) const NONE: u8 = 0xff;
@@ -74,9 +104,17 @@ impl Base {
             pairs[pair] = [digits[pair / radix], digits[pair % radix]];
             pair += 1;
         }
-        let digit_bits = if radix.is_power_of_two() { radix.ilog2() } else { 0 };
-        let chunk = if digit_bits > 0 { Chunk::NONE } else { Chunk::new(radix as u64) };
         let is_hex = any_case && matches!(digits, b"0123456789abcdef");
+        let (kind, chunk) = if is_hex {
+            (Kind::Hex, Chunk::NONE)
+        } else if matches!(radix, 16 | 32 | 64) {
+            (Kind::Bits(radix.ilog2()), Chunk::NONE)
+        } else if radix.is_power_of_two() {
+            (Kind::Slow, Chunk::NONE)
+        } else {
+            let chunk = Chunk::new(radix as u64);
+            (Kind::Chunks(chunk.half()), chunk)
+        };
         Self {
             name,
             digit,
@@ -85,9 +123,8 @@ impl Base {
             lenient: values,
             is_lenient: false,
             any_case,
-            digit_bits,
+            kind,
             bits_of_18: (radix as u128).pow(18).ilog2() as usize,
-            is_hex,
             ascii,
             pairs,
             chunk,
@@ -139,11 +176,6 @@ impl Base {
     #[must_use]
     pub const fn digits(&self) -> &'static [u8] {
         self.digits
-    }
-
-    /// Whether it has `pairs`.
-    pub(super) const fn has_pairs(&self) -> bool {
-        self.digits.len() * self.digits.len() <= PAIRS
     }
 
     /// How many digits there are.

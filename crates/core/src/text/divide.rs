@@ -23,9 +23,13 @@ impl Divisor {
     }
 
     /// Quotient and remainder of `number`.
-    #[inline]
+    #[inline(always)]
     pub(super) const fn divide(&self, number: RawId) -> (RawId, u64) {
         let (high, middle, low) = (number.high() as u64, low_u64(number.low() >> 64), low_u64(number.low()));
+        if high == 0 && middle == 0 {
+            let (quotient, rest) = self.divide_word(low);
+            return (RawId::new(quotient as u128), rest);
+        }
         // The highest word is below 2^32 << shift, and a divisor that is worth its while is above that.
         let top = above(high, middle, self.shift);
         if top >= self.normal {
@@ -41,6 +45,16 @@ impl Divisor {
         (RawId::new((q1 as u128) << 64 | q0 as u128), rest >> self.shift)
     }
 
+    /// The same for one word: by half the reciprocal with its hidden bit, which is too small by less than one in the quotient.
+    #[inline(always)]
+    const fn divide_word(&self, word: u64) -> (u64, u64) {
+        let half = self.reciprocal >> 1 | 1 << 63;
+        let divisor = self.normal >> self.shift;
+        let quotient = low_u64((word as u128 * half as u128) >> 64) >> (63 - self.shift);
+        let rest = word - quotient * divisor;
+        if rest >= divisor { (quotient + 1, rest - divisor) } else { (quotient, rest) }
+    }
+
     /// The same for a number with too high a top for one word.
     #[cold]
     const fn divide_slowly(&self, number: RawId) -> (RawId, u64) {
@@ -53,7 +67,7 @@ impl Divisor {
     }
 
     /// Quotient and remainder of `high * 2^64 + low`, with `high` below the divisor.
-    #[inline]
+    #[inline(always)]
     const fn step(&self, high: u64, low: u64) -> (u64, u64) {
         let guess =
             (self.reciprocal as u128 * high as u128).wrapping_add(((high as u128 + 1) << 64) | low as u128);
@@ -68,7 +82,7 @@ impl Divisor {
 }
 
 /// The upper word of `high * 2^64 + low`, shifted up by less than 64 bits.
-#[inline]
+#[inline(always)]
 const fn above(high: u64, low: u64, shift: u32) -> u64 {
     low_u64((((high as u128) << 64 | low as u128) << shift) >> 64)
 }

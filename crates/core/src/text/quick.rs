@@ -2,6 +2,7 @@
 //! of [`super::plain`] give, or nothing.
 
 use super::ascii::{Text, written};
+use super::bases::Kind;
 use super::{HYPHENATED, MAX_TEXT, TextForm, chunks, hex};
 use crate::error::Error;
 use crate::raw::RawId;
@@ -18,9 +19,9 @@ pub(crate) enum Way {
     /// A UUID's text: 32 hex digits in five groups, and nothing else.
     Uuid,
     /// One number in a fixed number of digits, and nothing else.
-    Digits,
+    Digits(Kind),
     /// One number without leading zeros, and nothing else.
-    Number,
+    Number(Kind),
     /// Several numbers, groups, a prefix or a suffix.
     Dressed,
     /// Digit by digit.
@@ -31,36 +32,47 @@ impl TextForm {
     /// The way that fits the form.
     #[inline]
     pub(crate) const fn way(&self) -> Way {
-        let is_padded = self.pad_bits > 0;
-        let is_bare = self.groups.is_empty() && self.prefix.is_empty() && self.suffix.is_empty();
-        let base = self.base;
-        if !(base.digit_bits == 0 || matches!(base.digit_bits, 4..=6))
-            || self.pad_bits > 0 && self.pad_bits >= base.digit_bits
-            || self.len == 0
-            || self.lengths().most > MAX_TEXT
-        {
+        let (kind, is_usual) = (self.base.kind, self.pad_bits == 0 && self.least_first == 0);
+        if self.len == 0 || self.len > MAX_TEXT || !(is_usual || kind.has_pad(self.pad_bits)) {
             return Way::Plain;
         }
-        match (self.is_fixed, is_bare && self.parts.is_empty()) {
-            (true, true) => Way::Digits,
-            (false, true) if !is_padded && self.least_first == 0 => Way::Number,
-            (true, false) if !is_padded && self.least_first == 0 => {
-                if base.is_hex
-                    && self.len == 32
-                    && self.parts.is_empty()
-                    && same_groups(self.groups, HYPHENATED.groups)
-                    && self.prefix.is_empty()
-                    && self.suffix.is_empty()
-                {
-                    Way::Uuid
-                } else if self.is_divided_up() {
-                    Way::Dressed
-                } else {
-                    Way::Plain
-                }
-            }
+        let is_bare = self.groups.is_empty() && self.prefix.is_empty() && self.suffix.is_empty();
+        match (kind, is_bare && self.parts.is_empty()) {
+            (Kind::Slow, _) => Way::Plain,
+            (_, true) if self.is_fixed => Way::Digits(kind),
+            (_, true) if is_usual => Way::Number(kind),
+            (_, true) => Way::Plain,
+            (_, false) => self.way_of_dressed(),
+        }
+    }
+
+    #[inline(never)]
+    const fn way_of_dressed(&self) -> Way {
+        let is_usual = self.pad_bits == 0 && self.least_first == 0 && self.lengths().most <= MAX_TEXT;
+        match self.is_fixed && is_usual {
+            true if self.is_uuid() => Way::Uuid,
+            true if self.is_divided_up() => Way::Dressed,
             _ => Way::Plain,
         }
+    }
+
+    /// Whether the digits are those of a UUID's text, and nothing but hyphens between them.
+    const fn is_uuid(&self) -> bool {
+        let expected = HYPHENATED.groups;
+        let is_alike = matches!(self.base.kind, Kind::Hex)
+            && self.len == 32
+            && self.groups.len() == expected.len()
+            && self.parts.is_empty()
+            && self.prefix.is_empty()
+            && self.suffix.is_empty();
+        let mut group = 0;
+        while is_alike && group < expected.len() {
+            if self.groups[group] != expected[group] {
+                return false;
+            }
+            group += 1;
+        }
+        is_alike
     }
 
     /// Whether parts and groups, where there are some, make up all digits.
@@ -80,22 +92,24 @@ impl TextForm {
 
     /// Writes the text of `raw` and returns its length; 0 where digit by digit must tell what is wrong, or is the only way. What stands
     /// behind the text is overwritten with anything. `way` must be the form's.
-    #[inline]
+    #[inline(always)]
     pub(super) const fn write_const(&self, way: Way, raw: RawId, out: &mut [u8; MAX_TEXT]) -> usize {
         match way {
             Way::Uuid if raw.high() == 0 => {
                 hex::spell_uuid(raw.low(), out);
                 36
             }
-            Way::Digits if chunks::spell(self.base, raw, self.pad_bits, (0, self.len), out) => self.len,
-            Way::Number => self.write_number(raw, out),
+            Way::Digits(kind) if chunks::spell((kind, self.base), raw, self.pad_bits, (0, self.len), out) => {
+                self.len
+            }
+            Way::Number(kind) => self.write_number(kind, raw, out),
             Way::Dressed => self.write_dressed(raw, out),
             _ => 0,
         }
     }
 
     /// The same, with vector instructions where there are some.
-    #[inline]
+    #[inline(always)]
     pub(super) fn write(&self, way: Way, raw: RawId, out: &mut [u8; MAX_TEXT]) -> usize {
         if way == Way::Uuid && raw.high() == 0 {
             at_run_time::spell_uuid(raw.low(), out);
@@ -104,13 +118,20 @@ impl TextForm {
         self.write_const(way, raw, out)
     }
 
-    #[inline]
-    const fn write_number(&self, raw: RawId, out: &mut [u8; MAX_TEXT]) -> usize {
+    #[inline(always)]
+    const fn write_number(&self, kind: Kind, raw: RawId, out: &mut [u8; MAX_TEXT]) -> usize {
         if let Some(len) = chunks::count(self.base, raw) {
-            return if len <= self.len && chunks::spell(self.base, raw, 0, (0, len), out) { len } else { 0 };
+            let is_spelled = len <= self.len && chunks::spell((kind, self.base), raw, 0, (0, len), out);
+            return if is_spelled { len } else { 0 };
         }
+        self.write_wide_number(raw, out)
+    }
+
+    /// A number that isn't known to have so many digits before they are written.
+    #[inline(never)]
+    const fn write_wide_number(&self, raw: RawId, out: &mut [u8; MAX_TEXT]) -> usize {
         let mut digits = [0; MAX_TEXT];
-        if !chunks::spell(self.base, raw, 0, (0, self.len), &mut digits) {
+        if !chunks::spell_any(self.base, raw, (0, self.len), &mut digits) {
             return 0;
         }
         let mut zeros = 0;
@@ -120,10 +141,11 @@ impl TextForm {
         copy(&digits, zeros, self.len - zeros, out, 0)
     }
 
+    #[inline(never)]
     const fn write_dressed(&self, raw: RawId, out: &mut [u8; MAX_TEXT]) -> usize {
         let mut digits = [0; MAX_TEXT];
         if self.parts.is_empty() {
-            if !chunks::spell(self.base, raw, 0, (0, self.len), &mut digits) {
+            if !chunks::spell_any(self.base, raw, (0, self.len), &mut digits) {
                 return 0;
             }
         } else {
@@ -137,7 +159,7 @@ impl TextForm {
                 let (width, len) = (self.parts[part].bits, self.parts[part].len);
                 below -= width;
                 let number = RawId::new(raw.bits(below, width));
-                if !chunks::spell(self.base, number, 0, (at, len), &mut digits) {
+                if !chunks::spell_any(self.base, number, (at, len), &mut digits) {
                     return 0;
                 }
                 (at, part) = (at + len, part + 1);
@@ -162,8 +184,8 @@ impl TextForm {
 
     /// The id of `bits` bits that `text` spells; `None` where digit by digit must tell what is wrong, or is the only way. `way` must be
     /// the form's.
-    #[inline]
-    pub(super) const fn read_const(&self, way: Way, text: &[u8], bits: u32) -> Option<RawId> {
+    #[inline(always)]
+    pub(crate) const fn read_const(&self, way: Way, text: &[u8], bits: u32) -> Option<RawId> {
         let read = match way {
             Way::Uuid => match text.as_array::<36>() {
                 Some(text) => match hex::read_uuid(text) {
@@ -172,8 +194,8 @@ impl TextForm {
                 },
                 None => None,
             },
-            Way::Digits if text.len() == self.len => self.read_digits(text),
-            Way::Number => self.read_number(text),
+            Way::Digits(kind) if text.len() == self.len => self.read_digits(kind, text),
+            Way::Number(kind) => self.read_number(kind, text),
             Way::Dressed => return self.read_dressed(text, bits),
             _ => None,
         };
@@ -184,7 +206,7 @@ impl TextForm {
     }
 
     /// The same, with vector instructions where there are some.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn read(&self, way: Way, text: &[u8], bits: u32) -> Option<RawId> {
         if way == Way::Uuid {
             let uuid = at_run_time::read_uuid(text.as_array()?)?;
@@ -193,24 +215,25 @@ impl TextForm {
         self.read_const(way, text, bits)
     }
 
-    #[inline]
-    const fn read_digits(&self, text: &[u8]) -> Option<RawId> {
+    #[inline(always)]
+    const fn read_digits(&self, kind: Kind, text: &[u8]) -> Option<RawId> {
         if self.least_first > 0 && self.base.values[text[0] as usize] < self.least_first {
             return None;
         }
-        chunks::read(self.base, text, self.pad_bits)
+        chunks::read((kind, self.base), text, self.pad_bits)
     }
 
-    #[inline]
-    const fn read_number(&self, text: &[u8]) -> Option<RawId> {
+    #[inline(always)]
+    const fn read_number(&self, kind: Kind, text: &[u8]) -> Option<RawId> {
         let is_number = match text {
             [] => false,
             [_] => true,
             [first, ..] => *first != self.base.ascii[0],
         };
-        if is_number { chunks::read(self.base, text, 0) } else { None }
+        if is_number { chunks::read((kind, self.base), text, 0) } else { None }
     }
 
+    #[inline(never)]
     const fn read_dressed(&self, text: &[u8], bits: u32) -> Option<RawId> {
         if text.len() != self.lengths().most {
             return None;
@@ -240,7 +263,7 @@ impl TextForm {
         }
         let (mut digits, _) = digits.split_at(self.len);
         if self.parts.is_empty() {
-            return match chunks::read(self.base, digits, 0) {
+            return match chunks::read_any(self.base, digits) {
                 Some(raw) if raw.fits(bits) => Some(raw),
                 _ => None,
             };
@@ -249,7 +272,7 @@ impl TextForm {
         while part < self.parts.len() {
             let width = self.parts[part].bits;
             let (own, rest) = digits.split_at(self.parts[part].len);
-            let Some(number) = chunks::read(self.base, own, 0) else { return None };
+            let Some(number) = chunks::read_any(self.base, own) else { return None };
             if !number.fits(width) || width > below {
                 return None;
             }
@@ -258,6 +281,24 @@ impl TextForm {
             (digits, part) = (rest, part + 1);
         }
         Some(raw)
+    }
+
+    /// Spells `raw` at the beginning of `buffer`; what stands behind it is overwritten with anything.
+    ///
+    /// ```
+    /// use mintage::{RawId, text::{DECIMAL, MAX_TEXT}};
+    /// assert_eq!(DECIMAL.encode(RawId::new(42), &mut [0; MAX_TEXT]), Ok("42"));
+    /// ```
+    ///
+    /// # Errors
+    /// See [`TextForm::print`].
+    pub fn encode<'b>(&self, raw: RawId, buffer: &'b mut [u8; MAX_TEXT]) -> Result<&'b str, Error> {
+        let mut len = self.write(self.way(), raw, buffer);
+        if len == 0 {
+            let text = self.print(raw)?;
+            (*buffer, len) = (text.bytes, text.len);
+        }
+        Ok(written(&buffer[..len]))
     }
 
     /// Appends the text of each of `ids`, and a line end behind it.
@@ -277,13 +318,16 @@ impl TextForm {
         // One loop a way, in which the way is known.
         match self.way() {
             Way::Uuid => self.lines(Way::Uuid, ids, out),
-            Way::Digits => self.lines(Way::Digits, ids, out),
-            Way::Number => self.lines(Way::Number, ids, out),
+            Way::Digits(Kind::Hex) => self.lines(Way::Digits(Kind::Hex), ids, out),
+            Way::Digits(Kind::Bits(5)) => self.lines(Way::Digits(Kind::Bits(5)), ids, out),
+            Way::Digits(Kind::Bits(6)) => self.lines(Way::Digits(Kind::Bits(6)), ids, out),
+            Way::Digits(Kind::Chunks(5)) => self.lines(Way::Digits(Kind::Chunks(5)), ids, out),
+            Way::Number(Kind::Chunks(9)) => self.lines(Way::Number(Kind::Chunks(9)), ids, out),
             way => self.lines(way, ids, out),
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn lines(&self, way: Way, ids: impl IntoIterator<Item = RawId>, out: &mut String) -> Result<(), Error> {
         // Lines are gathered on the stack, so that the heap is touched once for many of them.
         let (mut block, mut at) = ([0; BLOCK], 0);
@@ -341,15 +385,6 @@ impl TextForm {
 /// Bytes of lines that are gathered before they are appended.
 const BLOCK: usize = 4096;
 
-/// Whether both lists are equal.
-const fn same_groups(a: &[usize], b: &[usize]) -> bool {
-    let mut i = 0;
-    while i < a.len() && i < b.len() && a[i] == b[i] {
-        i += 1;
-    }
-    i == a.len() && i == b.len()
-}
-
 /// Copies `len` bytes of `from`, from place `start` on, to place `at`; returns the place behind them.
 #[inline]
 const fn copy(from: &[u8], start: usize, len: usize, to: &mut [u8; MAX_TEXT], at: usize) -> usize {
@@ -371,188 +406,4 @@ const fn is_like(text: &[u8], expected: &[u8], any_case: bool) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::super::{BASE36_LOWER, BASE58, Base, DECIMAL_DIGITS, GENERAL_FORMS, Part, general_form};
-    use super::*;
-    use crate::SCHEMES;
-    use proptest::prelude::*;
-    use std::vec::Vec;
-
-    static BASE3: Base = Base::new("base3", "a base3 digit", "abc", true);
-    static BASE7: Base = Base::new("base7", "a base7 digit", "0123456", false);
-    static BASE16: Base = Base::new("base16", "a base16 digit", "ABCDEFGHIJKLMNOP", true);
-    static BASE94: Base = Base::new(
-        "base94",
-        "a printable character",
-        "!\"#$%&'()*+,-./0123456789:;<=>?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[\\]^_`abcdefghijklmnopqrstuvwxyz{|}~",
-        false,
-    );
-
-    /// Every form of every scheme, with the bits of its ids; the general forms; and forms that nobody uses.
-    fn all_forms() -> Vec<(TextForm, u32)> {
-        let mut forms = Vec::new();
-        for scheme in SCHEMES {
-            forms.extend(scheme.text.iter().map(|form| (**form, scheme.layout.bits())));
-        }
-        for bits in (1..=RawId::MAX_BITS).step_by(7).chain([64, 96, 126, 128, 160]) {
-            forms.extend(GENERAL_FORMS.iter().map(|name| (general_form(name, bits).unwrap(), bits)));
-        }
-        for base in [&BASE3, &BASE7, &BASE16, &BASE94, &BASE58, &DECIMAL_DIGITS] {
-            for bits in [1, 10, 31, 32, 33, 63, 64, 65, 101] {
-                let form = TextForm::for_bits("odd", base, bits);
-                let free = TextForm { is_fixed: false, ..form };
-                forms.extend([(form, bits), (free, bits), (free, 160)]);
-            }
-        }
-        let odd = TextForm::fixed("odd", &BASE36_LOWER, 12);
-        forms.extend([
-            (TextForm { least_first: 10, ..odd }, 60),
-            (TextForm { prefix: "id-", suffix: "!", ..odd }, 60),
-            (
-                TextForm {
-                    groups: &[5, 7],
-                    parts: &[Part { bits: 20, len: 4 }, Part { bits: 41, len: 8 }],
-                    ..odd
-                },
-                61,
-            ),
-            // The groups, or the parts, aren't all digits.
-            (TextForm { groups: &[5, 20], ..odd }, 60),
-            (TextForm { parts: &[Part { bits: 20, len: 4 }], ..odd }, 60),
-        ]);
-        forms
-    }
-
-    fn any_form() -> impl Strategy<Value = (TextForm, u32)> {
-        let forms = all_forms();
-        (0..forms.len()).prop_map(move |at| forms[at])
-    }
-
-    /// Numbers of each length alike, also those around powers of two.
-    fn any_raw() -> impl Strategy<Value = RawId> {
-        let near = prop_oneof![Just(0u128), Just(1), Just(u128::MAX), any::<u128>()];
-        prop_oneof![
-            (any::<u32>(), any::<u128>(), 0..=160_u32)
-                .prop_map(|(high, low, cut)| RawId::from_parts(high, low).shifted_down(cut)),
-            (0..160_u32, near).prop_map(|(bit, by)| {
-                let power = RawId::ZERO.with_bits(bit, 1, 1);
-                RawId::from_parts(power.high(), power.low().wrapping_add(by))
-            }),
-        ]
-    }
-
-    /// Checks all printers, and all readers of what they print and of what becomes of it.
-    fn check(
-        form: &TextForm,
-        bits: u32,
-        raw: RawId,
-        spoil: Option<(usize, char)>,
-    ) -> Result<(), TestCaseError> {
-        let way = form.way();
-        let (plain, rest) = form.spell(raw);
-        let mut text = plain.as_str().to_string();
-        if rest == RawId::ZERO {
-            prop_assert_eq!(form.print(raw).unwrap().to_string(), plain.to_string());
-        } else {
-            prop_assert!(form.print(raw).is_err());
-        }
-        for is_const in [true, false] {
-            let mut out = [b'?'; MAX_TEXT];
-            let write = if is_const { TextForm::write_const } else { TextForm::write };
-            let len = write(form, way, raw, &mut out);
-            if rest == RawId::ZERO && way != Way::Plain {
-                prop_assert_eq!(core::str::from_utf8(&out[..len]), Ok(plain.as_str()));
-            } else {
-                prop_assert_eq!(len, 0);
-            }
-        }
-        let mut lines = String::from("before\n");
-        prop_assert_eq!(form.print_lines([raw, raw], &mut lines).is_ok(), rest == RawId::ZERO);
-        let expected =
-            if rest == RawId::ZERO { format!("before\n{text}\n{text}\n") } else { "before\n".into() };
-        prop_assert_eq!(lines, expected);
-        if let Some((at, with)) = spoil {
-            let mut chars: Vec<char> = text.chars().collect();
-            let at = at % chars.len();
-            match with {
-                // Left out, doubled, in the other case.
-                '\0' => drop(chars.remove(at)),
-                '\u{1}' => chars.insert(at, chars[at]),
-                '\u{2}' => chars[at] = (chars[at] as u8 ^ 0x20) as char,
-                with => chars[at] = with,
-            }
-            text = chars.into_iter().collect();
-        }
-        let plainly = form.parse_plainly(&text, bits, "id");
-        prop_assert_eq!(form.parse(&text, bits, "id"), plainly);
-        let const_read = form.read_const(way, text.as_bytes(), bits);
-        prop_assert_eq!(form.read(way, text.as_bytes(), bits), const_read);
-        // A base of a power of two whose digits hold more than 160 bits is left to the plain reader.
-        if way == Way::Plain || form.len * form.base.digit_bits as usize > 160 + form.pad_bits as usize {
-            prop_assert!(const_read.is_none() || const_read == plainly.ok());
-        } else {
-            prop_assert_eq!(const_read, plainly.ok());
-        }
-        Ok(())
-    }
-
-    #[test]
-    fn most_forms_have_a_quick_way() {
-        let canonical = SCHEMES.iter().map(|scheme| (scheme.name, scheme.canonical().way()));
-        let plain: Vec<_> = canonical.filter(|(_, way)| *way == Way::Plain).collect();
-        assert_eq!(plain, []);
-        assert_eq!(HYPHENATED.way(), Way::Uuid);
-    }
-
-    #[test]
-    fn zeros_and_ones_are_spelled_and_read_in_every_form() {
-        for (form, bits) in all_forms() {
-            for raw in [RawId::ZERO, RawId::new(1), RawId::max_of(bits), RawId::max_of(160)] {
-                check(&form, bits, raw, None).unwrap();
-            }
-        }
-    }
-
-    #[test]
-    fn many_lines_are_one_behind_the_other() {
-        let ids = (0..1_000_u64).map(|id| RawId::from(id * id * 9_999_999));
-        for form in [&HYPHENATED, &super::super::DECIMAL, &super::super::URN] {
-            let (mut lines, mut expected) = (String::new(), String::new());
-            form.print_lines(ids.clone(), &mut lines).unwrap();
-            for id in ids.clone() {
-                expected.push_str(form.print(id).unwrap().as_str());
-                expected.push('\n');
-            }
-            assert_eq!(lines, expected);
-        }
-    }
-
-    proptest! {
-        #![proptest_config(ProptestConfig::with_cases(8192))]
-
-        #[test]
-        fn quick_ways_agree_with_the_plain_one((form, bits) in any_form(), raw in any_raw()) {
-            check(&form, bits, raw, None)?;
-        }
-
-        #[test]
-        fn quick_ways_agree_on_ids_of_the_forms_width((form, bits) in any_form(), raw in any_raw()) {
-            let max = RawId::max_of(bits);
-            check(&form, bits, raw.and(max), None)?;
-        }
-
-        #[test]
-        fn quick_ways_agree_on_spoiled_text(
-            (form, bits) in any_form(),
-            raw in any_raw(),
-            at in any::<usize>(),
-            with in prop_oneof![
-                3 => proptest::char::range(' ', '~'),
-                1 => proptest::char::range('\0', '\u{2}'),
-                1 => any::<char>(),
-            ],
-        ) {
-            check(&form, bits, raw.and(RawId::max_of(bits)), Some((at, with)))?;
-        }
-    }
-}
+mod tests;
