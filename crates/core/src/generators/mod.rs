@@ -76,12 +76,25 @@ pub trait Generator: Send + Sync {
 
 /// Tries until the answer is no longer [`Error::Busy`], pausing as long as each says. The one place that waits.
 #[cfg(feature = "std")]
+#[inline]
 pub(crate) fn wait_while_busy<T>(mut attempt: impl FnMut() -> Result<T, Error>) -> Result<T, Error> {
+    // An error is wider than an id: where there is none, none is moved about.
+    match attempt() {
+        Ok(made) => Ok(made),
+        Err(error) => wait_and_retry(error, attempt),
+    }
+}
+
+#[cfg(feature = "std")]
+#[cold]
+fn wait_and_retry<T>(mut error: Error, mut attempt: impl FnMut() -> Result<T, Error>) -> Result<T, Error> {
     loop {
+        let Error::Busy { wait_nanos, .. } = error else { return Err(error) };
+        // Not longer than 50 ms at once: a clock that was set back may be set right meanwhile.
+        crate::time::pause(wait_nanos.min(50_000_000));
         match attempt() {
-            // Not longer than 50 ms at once: a clock that was set back may be set right meanwhile.
-            Err(Error::Busy { wait_nanos, .. }) => crate::time::pause(wait_nanos.min(50_000_000)),
-            answer => return answer,
+            Ok(made) => return Ok(made),
+            Err(again) => error = again,
         }
     }
 }

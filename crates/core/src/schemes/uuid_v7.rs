@@ -152,11 +152,13 @@ impl Rule for Uuid7Rule {
                 (moment.tick, moment.count, u128::from(rand_b) & mask(B_BITS))
             }
         };
-        if let Err(ended) = fit_tick(NAME, BASE, ms, 48) {
-            self.last = before;
-            return Err(ended);
+        match fit_tick(NAME, BASE, ms, 48) {
+            Ok(ms) => Ok(pack(ms, rand_a, rand_b)),
+            Err(ended) => {
+                self.last = before;
+                Err(ended)
+            }
         }
-        Ok(pack(ms, rand_a, rand_b))
     }
 
     fn fill(&mut self, now: UnixNanos, draw: &mut Draw<'_>, out: &mut [UuidV7]) -> Result<usize, Error> {
