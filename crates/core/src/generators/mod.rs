@@ -78,16 +78,20 @@ pub trait Generator: Send + Sync {
 #[cfg(feature = "std")]
 #[inline]
 pub(crate) fn wait_while_busy<T>(mut attempt: impl FnMut() -> Result<T, Error>) -> Result<T, Error> {
-    // An error is wider than an id: where there is none, none is moved about.
     match attempt() {
         Ok(made) => Ok(made),
         Err(error) => wait_and_retry(error, attempt),
     }
 }
 
+/// What follows the first `error`. Apart from the first attempt, which a caller should find in line: an error is wider than an id, and
+/// where there is none, none should be moved about.
 #[cfg(feature = "std")]
 #[cold]
-fn wait_and_retry<T>(mut error: Error, mut attempt: impl FnMut() -> Result<T, Error>) -> Result<T, Error> {
+pub(crate) fn wait_and_retry<T>(
+    mut error: Error,
+    mut attempt: impl FnMut() -> Result<T, Error>,
+) -> Result<T, Error> {
     loop {
         let Error::Busy { wait_nanos, .. } = error else { return Err(error) };
         // Not longer than 50 ms at once: a clock that was set back may be set right meanwhile.

@@ -109,7 +109,7 @@ impl<R: Recipe, C: Clock, E: Entropy> Stateless<R, C, E> {
 }
 
 impl<R: Recipe, C: Clock, E: Entropy> IdSource<R::Scheme> for Stateless<R, C, E> {
-    #[inline]
+    #[inline(always)]
     fn try_next_id(&self) -> Result<Id<R::Scheme>, Error> {
         let now = self.now();
         self.entropy.with_draw(1, |draw| R::make(now, draw)).map(Id)
