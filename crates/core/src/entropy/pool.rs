@@ -103,6 +103,18 @@ pub(super) fn with_draw<T>(ids: usize, work: impl FnOnce(&mut Draw<'_>) -> T) ->
     })
 }
 
+/// 128 bits for one id, without a draw around them; `None` where the thread has no pool at hand.
+#[inline]
+pub(super) fn number() -> Option<u128> {
+    let bytes = POOL.try_with(|pool| {
+        let mut pool = pool.try_borrow_mut().ok()?;
+        let memory = ready(&mut pool)?;
+        memory.look(1);
+        memory.take::<16>().ok()
+    });
+    bytes.ok().flatten().map(u128::from_le_bytes)
+}
+
 /// The thread's memory, mapped at its first use.
 #[inline]
 fn ready(pool: &mut Option<Wiped<Memory>>) -> Option<&mut Memory> {

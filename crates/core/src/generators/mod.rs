@@ -332,6 +332,15 @@ impl Entropy for AnyEntropy {
     }
 
     #[inline]
+    fn number(&self) -> Result<u128, Error> {
+        match self {
+            #[cfg(feature = "std")]
+            Self::Pool => crate::entropy::PoolEntropy.number(),
+            Self::Own(own) => Draw::new(own).bits(128),
+        }
+    }
+
+    #[inline]
     fn with_draw<T>(&self, ids: usize, work: impl FnOnce(&mut Draw<'_>) -> T) -> T {
         match self {
             #[cfg(feature = "std")]
