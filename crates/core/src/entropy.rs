@@ -122,7 +122,8 @@ impl Entropy for PoolEntropy {
         self.with_draw(usize::MAX, |draw| draw.fill(out))
     }
 
-    #[inline]
+    // Always: out of line, the number would come back through memory in two halves, and reading it as a whole would have to wait.
+    #[inline(always)]
     fn number(&self) -> Result<u128, Error> {
         if !is_strict()
             && let Some(number) = pool::number()

@@ -128,7 +128,7 @@ impl<R: Recipe, C: Clock, E: Entropy> IdSource<R::Scheme> for Stateless<R, C, E>
     }
 
     #[cfg(feature = "std")]
-    #[inline]
+    #[inline(always)]
     fn next_id(&self) -> Result<Id<R::Scheme>, Error> {
         self.try_next_id() // a recipe is never busy
     }
