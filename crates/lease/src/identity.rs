@@ -8,7 +8,7 @@ use std::str::FromStr;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Identity {
     /// What never changes while the data is the same data. PostgreSQL: system identifier, object id of the table, 0. SQLite:
-    /// device, inode, generation (a random number, drawn anew when the file and its side-car disagree).
+    /// a random number that is drawn anew when device, inode and side-car say that it isn't the same file with every commit.
     pub origin: [u64; 3],
     /// Raised by each promotion. PostgreSQL: timeline of the current WAL file.
     pub timeline: u64,

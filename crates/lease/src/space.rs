@@ -168,6 +168,50 @@ impl Space {
         None
     }
 
+    /// The space whose facts have these texts, as [`Space::facts`] names and writes them: how stores read their columns.
+    ///
+    /// # Errors
+    /// The name of the first fact that is missing or can't be read.
+    pub fn from_facts(
+        id: SpaceId,
+        fact: &dyn Fn(&'static str) -> Option<String>,
+    ) -> Result<Self, &'static str> {
+        let number = |name| fact(name).and_then(|text| text.parse::<u64>().ok()).ok_or(name);
+        let text = |name| fact(name).ok_or(name);
+        let kind = match text("kind")?.as_str() {
+            "windows" => {
+                let epoch = UnixNanos::parse(&text("epoch")?).map_err(|_| "epoch")?;
+                let timing = Timing {
+                    window_nanos: number("window_nanos")?,
+                    renew_nanos: number("renew_nanos")?,
+                    max_ahead_nanos: number("max_ahead_nanos")?,
+                    max_lag_nanos: number("max_lag_nanos")?,
+                    max_lead_nanos: number("max_lead_nanos")?,
+                    max_store_skew_nanos: number("max_store_skew_nanos")?,
+                };
+                let terms = Terms {
+                    base: TimeBase { epoch, tick_nanos: number("tick_nanos")?.max(1) },
+                    last_tick: number("last_tick")?,
+                    first_worker: number("first_worker")?,
+                    last_worker: number("last_worker")?,
+                    timing,
+                    host_quota: u32::try_from(number("host_quota")?).map_err(|_| "host_quota")?,
+                };
+                Kind::Windows(Windows { scheme: text("scheme")?, layout: text("layout")?, terms })
+            }
+            "blocks" => Kind::Blocks(BlockTerms {
+                first: number("first")?,
+                last: number("last")?,
+                step: number("step")?.max(1),
+                offset: number("offset")?,
+                max_size: number("max_size")?,
+                failover_gap: number("failover_gap")?,
+            }),
+            _ => return Err("kind"),
+        };
+        Ok(Self { id, name: text("name")?, kind })
+    }
+
     /// Every fact with its name and its value as text, in the order in which people want to read them.
     #[must_use]
     pub fn facts(&self) -> Vec<(&'static str, String)> {
@@ -340,6 +384,35 @@ impl BlockTerms {
         value.checked_add(up)
     }
 }
+
+/// The names of all facts: the columns that stores keep them in. Those of the other kind are null.
+pub const FACTS: &[&str] = &[
+    "name",
+    "kind",
+    "scheme",
+    "layout",
+    "epoch",
+    "tick_nanos",
+    "last_tick",
+    "first_worker",
+    "last_worker",
+    "window_nanos",
+    "renew_nanos",
+    "max_ahead_nanos",
+    "max_lag_nanos",
+    "max_lead_nanos",
+    "max_store_skew_nanos",
+    "host_quota",
+    "first",
+    "last",
+    "step",
+    "offset",
+    "max_size",
+    "failover_gap",
+];
+
+/// The facts that are texts; the others are numbers of 63 bits.
+pub const TEXT_FACTS: &[&str] = &["name", "kind", "scheme", "layout", "epoch"];
 
 /// The last tick that a layout's time field holds, and that signed columns hold together with the tick after it.
 fn last_tick(layout: &Layout, base: TimeBase) -> Tick {
@@ -611,6 +684,31 @@ mod tests {
         assert_eq!(difference.to_string(), "window_nanos is 30000000000, 7 was given");
         given.kind = Kind::Blocks(BlockTerms::default());
         assert_eq!(stored.difference(&given).unwrap().to_string(), "kind is windows, blocks was given");
+    }
+
+    #[test]
+    fn facts_survive_as_texts() {
+        let blocks = BlockTerms { step: 3, offset: 2, failover_gap: 9, ..BlockTerms::default() };
+        for space in [twitter(), Space { kind: Kind::Blocks(blocks), ..twitter() }] {
+            let facts = space.facts();
+            let fact = |name| facts.iter().find(|(fact, _)| *fact == name).map(|(_, text)| text.clone());
+            assert_eq!(Space::from_facts(space.id, &fact), Ok(space.clone()));
+            for (missing, _) in &facts {
+                let fact = |name| if name == *missing { None } else { fact(name) };
+                assert_eq!(Space::from_facts(space.id, &fact), Err(*missing));
+            }
+        }
+    }
+
+    #[test]
+    fn every_fact_is_in_the_list_of_columns() {
+        let all = [twitter(), Space { kind: Kind::Blocks(BlockTerms::default()), ..twitter() }];
+        let mut names: Vec<&str> = all.iter().flat_map(Space::facts).map(|(name, _)| name).collect();
+        names.sort_unstable();
+        names.dedup();
+        let mut columns = FACTS.to_vec();
+        columns.sort_unstable();
+        assert_eq!(names, columns);
     }
 
     #[test]

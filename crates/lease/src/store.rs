@@ -20,6 +20,9 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
 
+/// The version of what stores keep. A program that knows a lower one keeps off. Rule 19.
+pub const PROTOCOL: u32 = 1;
+
 /// What a store's calls return: a future that may move between threads.
 pub type Answering<'a, T> = Pin<Box<dyn Future<Output = Result<T, Error>> + Send + 'a>>;
 
