@@ -58,6 +58,8 @@ macro_rules! suite {
 pub(crate) use suite;
 
 suite!(sqlite, Some(crate::sqlite::site()));
+suite!(postgres, crate::postgres::site());
+suite!(pgbouncer, crate::postgres::pooled_site());
 
 pub(crate) async fn a_space_is_created_once_and_never_by_opening(site: &Site) {
     let store = site.store();

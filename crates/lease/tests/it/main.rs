@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test says what it expects by stopping")]
 
 mod conformance;
+mod postgres;
 mod processes;
 mod site;
 mod sqlite;
