@@ -132,11 +132,12 @@ impl Postgres {
     fn before_commit(&self, request: &'static str, error: tokio_postgres::Error) -> Failure {
         let store = self.store();
         let Some(code) = error.code().cloned() else {
-            let is_tls = std::error::Error::source(&error).is_some_and(|source| source.is::<rustls::Error>());
+            let is_hopeless = tls::is_about_trust(&error);
             let source: Cause = error.into();
-            return match is_tls {
-                true => Failure::Final(Error::Unreachable { store, source }),
-                false => Failure::Again(Again { source, is_unreachable: true }),
+            return if is_hopeless {
+                Failure::Final(Error::Unreachable { store, source })
+            } else {
+                Failure::Again(Again { source, is_unreachable: true })
             };
         };
         let source: Cause = error.into();

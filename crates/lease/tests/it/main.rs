@@ -5,5 +5,6 @@
 mod conformance;
 mod postgres;
 mod processes;
+mod proxy;
 mod site;
 mod sqlite;

@@ -124,6 +124,7 @@ pub(super) fn missing(name: &str) {
     let _ = writeln!(io::stderr(), "skipped: {name} is missing; see scripts/install-tools");
 }
 
-fn is_root() -> bool {
+/// Whether this process may become another user.
+pub(super) fn is_root() -> bool {
     fs::metadata("/proc/self").is_ok_and(|meta| std::os::unix::fs::MetadataExt::uid(&meta) == 0)
 }

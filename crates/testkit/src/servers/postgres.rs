@@ -1,6 +1,6 @@
 //! PostgreSQL servers: started, stopped, killed, copied, followed and promoted.
 
-use super::place::{Folder, Running, as_server, free_port, missing, run};
+use super::place::{Folder, Running, as_server, free_port, is_root, missing, run};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -55,7 +55,11 @@ impl Postgres {
         Some(server)
     }
 
-    fn configure(&self, settings: &[(&str, &str)]) {
+    /// Adds settings to its file; those that were there before count for less. A server reads them when it starts.
+    ///
+    /// # Panics
+    /// When the file can't be written.
+    pub fn configure(&self, settings: &[(&str, &str)]) {
         let mut text = format!(
             "listen_addresses = '127.0.0.1'\nunix_socket_directories = '{}'\nwal_level = replica\nmax_wal_senders = 8\n\
              max_connections = 200\nshared_buffers = '16MB'\n",
@@ -197,7 +201,36 @@ impl Postgres {
         self.configure(&[]);
     }
 
-    /// Waits until a replica has replayed all that its primary has written, then makes it a primary.
+    /// Makes a replica deaf: what its primary writes from now on is lost to it.
+    ///
+    /// # Panics
+    /// When it doesn't answer, or after 20 seconds.
+    pub fn unfollow(&self) {
+        self.query("postgres", "ALTER SYSTEM SET primary_conninfo = ''").expect("a replica takes settings");
+        self.query("postgres", "SELECT pg_reload_conf()").expect("a replica takes settings");
+        let is_deaf = (0..1_000).any(|_| {
+            let count = self.query("postgres", "SELECT count(*) FROM pg_stat_wal_receiver");
+            let is_deaf = count.is_ok_and(|count| count == "0");
+            if !is_deaf {
+                mintage::time::pause(20_000_000);
+            }
+            is_deaf
+        });
+        assert!(is_deaf, "the replica goes on following");
+    }
+
+    /// Gives the files in its data folder to the server's user: those that a test has put there.
+    ///
+    /// # Panics
+    /// When that can't be done.
+    pub fn take_over(&self) {
+        if is_root() {
+            run(Command::new("chown").args(["-R", "postgres:postgres"]).arg(self.data()))
+                .expect("files of our own");
+        }
+    }
+
+    /// Makes a replica a primary.
     ///
     /// # Panics
     /// When it isn't a replica.

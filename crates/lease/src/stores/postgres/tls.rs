@@ -4,11 +4,12 @@
 //! given; `verify-ca` checks who signed its certificate; `verify-full` its name too.
 //! Source: PostgreSQL documentation, "SSL Support", table of modes.
 
-use rustls::client::WebPkiServerVerifier;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::client::{WebPkiServerVerifier, verify_server_name};
 use rustls::crypto::{CryptoProvider, ring, verify_tls12_signature, verify_tls13_signature};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use rustls::server::ParsedCertificate;
 use rustls::{CertificateError, ClientConfig, DigitallySignedStruct, Error, RootCertStore, SignatureScheme};
 use std::path::Path;
 use std::sync::Arc;
@@ -50,56 +51,64 @@ impl Mode {
 /// How connections are encrypted.
 pub(super) fn connector(mode: Mode, root: Option<&Path>) -> Result<MakeRustlsConnect, String> {
     let provider = Arc::new(ring::default_provider());
-    let verifier: Arc<dyn ServerCertVerifier> = match (mode, root) {
-        (Mode::Disable | Mode::Prefer | Mode::Require, None) => {
-            Arc::new(Lax { provider: Arc::clone(&provider), chain: None })
-        }
-        _ => {
-            let chain =
-                WebPkiServerVerifier::builder_with_provider(Arc::new(roots(root)?), Arc::clone(&provider))
-                    .build()
-                    .map_err(|error| format!("no root certificate: {error}"))?;
-            if mode == Mode::VerifyFull {
-                chain
-            } else {
-                Arc::new(Lax { provider: Arc::clone(&provider), chain: Some(chain) })
-            }
-        }
+    let mut verifier = Verifier {
+        provider: Arc::clone(&provider),
+        chain: None,
+        given: Vec::new(),
+        checks_name: mode == Mode::VerifyFull,
     };
+    if root.is_some() || matches!(mode, Mode::VerifyCa | Mode::VerifyFull) {
+        verifier.given = root.map(certificates).transpose()?.unwrap_or_default();
+        let roots = Arc::new(roots(root.is_some(), &verifier.given)?);
+        let chain = WebPkiServerVerifier::builder_with_provider(roots, Arc::clone(&provider)).build();
+        verifier.chain = Some(chain.map_err(|error| format!("no root certificate: {error}"))?);
+    }
     let config = ClientConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
         .map_err(|error| error.to_string())?
         .dangerous()
-        .with_custom_certificate_verifier(verifier)
+        .with_custom_certificate_verifier(Arc::new(verifier))
         .with_no_client_auth();
     Ok(MakeRustlsConnect::new(config))
 }
 
-fn roots(file: Option<&Path>) -> Result<RootCertStore, String> {
+/// Whether a connection failed as the server isn't trusted, which no second attempt mends.
+pub(super) fn is_about_trust(error: &tokio_postgres::Error) -> bool {
+    let source = std::error::Error::source(error).and_then(|source| source.downcast_ref::<std::io::Error>());
+    let inner = source.and_then(std::io::Error::get_ref).and_then(|inner| inner.downcast_ref::<Error>());
+    matches!(inner, Some(Error::InvalidCertificate(_)))
+}
+
+/// The certificates of a file.
+fn certificates(file: &Path) -> Result<Vec<CertificateDer<'static>>, String> {
+    let certificates = CertificateDer::pem_file_iter(file).and_then(Iterator::collect);
+    certificates.map_err(|error| format!("sslrootcert {}: {error}", file.display()))
+}
+
+/// Whom to trust: what was given, else whom the host trusts.
+fn roots(is_given: bool, given: &[CertificateDer<'static>]) -> Result<RootCertStore, String> {
     let mut roots = RootCertStore::empty();
-    match file {
-        Some(file) => {
-            let wrong = |error: &dyn std::fmt::Display| format!("sslrootcert {}: {error}", file.display());
-            for certificate in CertificateDer::pem_file_iter(file).map_err(|error| wrong(&error))? {
-                let certificate = certificate.map_err(|error| wrong(&error))?;
-                roots.add(certificate).map_err(|error| wrong(&error))?;
-            }
-        }
-        None => {
-            roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
-        }
+    if !is_given {
+        roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+    }
+    for certificate in given {
+        roots.add(certificate.clone()).map_err(|error| format!("sslrootcert: {error}"))?;
     }
     Ok(roots)
 }
 
-/// Checks less than a certificate says: that the server has its key, and with `chain` who signed it, but not its name.
+/// Checks as much as `sslmode` says: always that the server has its certificate's key, with `chain` who signed it, and with
+/// `checks_name` whom it is for.
 #[derive(Debug)]
-struct Lax {
+struct Verifier {
     provider: Arc<CryptoProvider>,
     chain: Option<Arc<WebPkiServerVerifier>>,
+    /// What `sslrootcert` holds. A server whose own certificate is among it is trusted, as libpq does: it signed itself.
+    given: Vec<CertificateDer<'static>>,
+    checks_name: bool,
 }
 
-impl ServerCertVerifier for Lax {
+impl ServerCertVerifier for Verifier {
     fn verify_server_cert(
         &self,
         certificate: &CertificateDer<'_>,
@@ -109,10 +118,16 @@ impl ServerCertVerifier for Lax {
         now: UnixTime,
     ) -> Result<ServerCertVerified, Error> {
         let Some(chain) = &self.chain else { return Ok(ServerCertVerified::assertion()) };
+        if self.given.contains(certificate) {
+            if self.checks_name {
+                verify_server_name(&ParsedCertificate::try_from(certificate)?, name)?;
+            }
+            return Ok(ServerCertVerified::assertion());
+        }
         match chain.verify_server_cert(certificate, others, name, ocsp, now) {
             Err(Error::InvalidCertificate(
                 CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. },
-            )) => Ok(ServerCertVerified::assertion()),
+            )) if !self.checks_name => Ok(ServerCertVerified::assertion()),
             verified => verified,
         }
     }
