@@ -189,7 +189,11 @@ impl Postgres {
         let mut all = self.spaces(request, &taken, name, deadline).await?;
         let mut workers = BTreeMap::new();
         if with_workers {
-            let statement = Statement::new("SELECT * FROM mintage.worker ORDER BY \"worker\"");
+            let statement = Statement::new(
+                "SELECT * FROM mintage.worker WHERE $1::text IS NULL OR \"space\" IN (SELECT \"id\" FROM mintage.space WHERE \
+                 \"name\" = $1) ORDER BY \"worker\"",
+            )
+            .with(name.map(ToOwned::to_owned), Type::TEXT);
             for row in self.within(request, deadline, query(&taken.client, &statement)).await? {
                 let id: Uuid = read(&row, "space").map_err(|what| self.corrupt(what))?;
                 let worker = worker_of(&row).map_err(|what| self.corrupt(what))?;
