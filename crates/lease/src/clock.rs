@@ -1,0 +1,103 @@
+//! The host's clocks as leases need them: what has passed, suspend included, and what the wall clock says.
+//!
+//! Rules never read them. Stores do, to stamp an answer and to tell whether the store's time can be right (rules 3 and 15), and
+//! the store in a file takes its time from them (rule 16).
+
+use mintage::{Clock, SystemClock, UnixNanos};
+use std::fmt::Debug;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The clocks of a host.
+pub trait HostClock: Send + Sync + Debug {
+    /// Nanoseconds on a clock that nobody sets and that goes on while the host is suspended (`CLOCK_BOOTTIME`).
+    fn boottime_nanos(&self) -> u64;
+    /// The wall clock.
+    fn wall(&self) -> UnixNanos;
+    /// A number drawn anew by each boot of the host; readings of `boottime_nanos` compare only within one. 0 where it can't be
+    /// told.
+    fn boot_id(&self) -> u128;
+}
+
+/// The operating system's clocks.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SystemHostClock;
+
+impl HostClock for SystemHostClock {
+    #[cfg(target_os = "linux")]
+    fn boottime_nanos(&self) -> u64 {
+        let time = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
+        let secs = u64::try_from(time.tv_sec).unwrap_or(0);
+        let nanos = u64::try_from(time.tv_nsec).unwrap_or(0);
+        secs.saturating_mul(1_000_000_000).saturating_add(nanos)
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn boottime_nanos(&self) -> u64 {
+        SystemClock.monotonic_nanos()
+    }
+
+    fn wall(&self) -> UnixNanos {
+        SystemClock.now()
+    }
+
+    fn boot_id(&self) -> u128 {
+        let text = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+        let hex: String = text.chars().filter(char::is_ascii_hexdigit).collect();
+        u128::from_str_radix(&hex, 16).unwrap_or(0)
+    }
+}
+
+/// Clocks that stand where they were set: for tests, which step them.
+#[derive(Clone, Debug, Default)]
+pub struct ManualHostClock {
+    shown: Arc<Shown>,
+}
+
+#[derive(Debug, Default)]
+struct Shown {
+    boottime: AtomicU64,
+    wall: Mutex<UnixNanos>,
+    boot: AtomicU64,
+}
+
+impl ManualHostClock {
+    /// Clocks of a host that booted a second ago, with this wall clock.
+    #[must_use]
+    pub fn new(wall: UnixNanos) -> Self {
+        let clock = Self::default();
+        clock.boot(wall);
+        clock
+    }
+
+    /// Lets time pass.
+    pub fn pass(&self, nanos: u64) {
+        self.shown.boottime.fetch_add(nanos, Ordering::SeqCst);
+        let mut wall = self.shown.wall.lock().unwrap_or_else(PoisonError::into_inner);
+        *wall = wall.plus(i128::from(nanos));
+    }
+
+    /// Sets the wall clock; what has passed since the boot doesn't change.
+    pub fn set_wall(&self, wall: UnixNanos) {
+        *self.shown.wall.lock().unwrap_or_else(PoisonError::into_inner) = wall;
+    }
+
+    /// Boots the host again.
+    pub fn boot(&self, wall: UnixNanos) {
+        self.shown.boottime.store(1_000_000_000, Ordering::SeqCst);
+        self.shown.boot.fetch_add(1, Ordering::SeqCst);
+        self.set_wall(wall);
+    }
+}
+
+impl HostClock for ManualHostClock {
+    fn boottime_nanos(&self) -> u64 {
+        self.shown.boottime.load(Ordering::SeqCst)
+    }
+    fn wall(&self) -> UnixNanos {
+        *self.shown.wall.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+    fn boot_id(&self) -> u128 {
+        u128::from(self.shown.boot.load(Ordering::SeqCst))
+    }
+}

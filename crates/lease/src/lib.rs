@@ -1,0 +1,27 @@
+//! Who may mint what: leases with windows of ticks, and blocks of counters, over a shared store that can't issue a duplicate.
+//!
+//! **A lease grants ticks, not time**: worker `w` may put only ticks in `[from, until)` into ids. The store keeps one number
+//! per space and worker, its high-water mark; a grant starts at or above the mark and raises it to `until` in one durable
+//! transaction. Windows of one worker never overlap, so a pause, a crash, a partition or a clock step can't make a duplicate.
+//!
+//! * The rules, pure functions of what was read: [`window`], [`block`], [`identity`]; [`rules::decide`] is the way in to all.
+//! * What they speak of: [`space`] (facts that never change), [`state`] (rows that do), [`request`] (questions and answers).
+//! * Where rows live: [`store::Store`], opened by URL from the list [`stores::STORES`].
+//! * What went wrong: [`error`].
+
+pub mod block;
+pub mod clock;
+pub mod error;
+pub mod identity;
+pub mod request;
+pub mod rules;
+pub mod space;
+pub mod state;
+pub mod store;
+pub mod stores;
+pub mod window;
+
+pub use error::{Error, Refusal};
+pub use request::{Answer, Caller, Request};
+pub use space::{Space, SpaceId};
+pub use store::Store;

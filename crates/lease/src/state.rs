@@ -1,0 +1,193 @@
+//! The rows that a store keeps of a space, as plain data.
+//!
+//! Everything here is cheap to clone, compare and hash, so that a model check can walk over millions of them.
+
+use crate::identity::Identity;
+use mintage::UnixNanos;
+
+/// Ticks since the space's epoch.
+pub type Tick = u64;
+
+/// Largest serial that a store can hold, as its columns are signed.
+pub const MAX_SERIAL: u64 = i64::MAX.cast_unsigned();
+
+/// A random number of 128 bits that says who holds a row: never a host, an address or a process number. 0 is nobody. Rule 14.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Nonce(pub u128);
+
+impl Nonce {
+    /// Who holds a row that nobody holds.
+    pub const NOBODY: Self = Self(0);
+}
+
+/// The row of a space that changes. Each transaction reads it, and each that writes anything writes it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct SpaceState {
+    /// Raised by every write to the space; rows of workers and blocks take their serials from it, so no two grants of a space have
+    /// one serial. Jumps far when a hold begins. At most [`MAX_SERIAL`]. Rule 11.
+    pub serial: u64,
+    /// The serial right after the last hold began; what happened below it is covered by that hold. 0: there was none.
+    pub hold_serial: u64,
+    /// How many holds began, jumps of blocks not counted.
+    pub holds: u64,
+    /// Whether a mere restart of the server begins a hold; off for those who never restore volumes. Rule 17.
+    pub restart_hold: bool,
+    /// What the store was when the row was written last.
+    pub identity: Identity,
+    /// No window begins below it; never lowered, never cleared. Rule 17.
+    pub floor: Tick,
+    /// The highest `until` ever granted; unlike a worker's mark it never sinks.
+    pub high_mark: Tick,
+    /// Workers from here on have no row, unless one was burned before it was ever granted. Rows are made lazily. Rule 13.
+    pub next_worker: u64,
+    /// The counter of a space of blocks; all zero in a space of windows.
+    pub block: BlockState,
+}
+
+/// A space's counter.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct BlockState {
+    /// The next value to hand out; nothing at or above it has been issued.
+    pub next: u64,
+    /// Who took the last block.
+    pub nonce: Nonce,
+    /// The serial of the last block, which a give-back must name.
+    pub serial: u64,
+    /// Whether the store is known to be an older copy of itself: nothing is handed out until an operator bumps. Rule 18.
+    pub is_stale: bool,
+    /// Promotions that the counter jumped at.
+    pub jumps: u64,
+    /// Values jumped over and never issued.
+    pub jumped: u64,
+    /// The largest block handed out.
+    pub largest: u64,
+    /// The minute since 1970 that `in_minute` counts.
+    pub minute: u64,
+    /// Values handed out in that minute.
+    pub in_minute: u64,
+    /// Most values handed out in one minute.
+    pub peak: u64,
+}
+
+/// The row of a worker, made when it is first granted and never deleted.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct WorkerRow {
+    /// The worker, in the space's range.
+    pub worker: u64,
+    /// The high-water mark: nothing at or above this tick has been issued by this worker.
+    pub mark: Tick,
+    /// Where the holder's first window began; a release can't sink the mark below it.
+    pub from: Tick,
+    /// The space's serial when the row was last written.
+    pub serial: u64,
+    /// Who holds it, or held it last.
+    pub nonce: Nonce,
+    /// The host that it was last granted to, for the quota of crash loops only. Rule 13.
+    pub host: String,
+    /// Whether an operator retired the worker for ever.
+    pub is_burned: bool,
+}
+
+/// What a write to a worker's row expects to find. Rule 11.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Expect {
+    /// No row of this worker.
+    Absent,
+    /// A row with exactly these.
+    Row {
+        /// Its serial.
+        serial: u64,
+        /// Its holder.
+        nonce: Nonce,
+        /// Its mark.
+        mark: Tick,
+    },
+}
+
+impl Expect {
+    /// What `row` shows.
+    #[must_use]
+    pub fn of(row: Option<&WorkerRow>) -> Self {
+        match row {
+            None => Self::Absent,
+            Some(row) => Self::Row { serial: row.serial, nonce: row.nonce, mark: row.mark },
+        }
+    }
+}
+
+/// A worker's row to be written.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct RowWrite {
+    /// The row as it shall be.
+    pub row: WorkerRow,
+    /// The row as it must still be.
+    pub expect: Expect,
+}
+
+/// What a transaction read besides the space's row.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Rows {
+    /// The rows of the workers that the request names, as far as they exist.
+    pub named: Vec<WorkerRow>,
+    /// For an acquire: the rows with the lowest marks that aren't burned, by mark and then worker, as many as leases are wanted.
+    pub lowest: Vec<WorkerRow>,
+    /// For an acquire: the workers at or above [`SpaceState::next_worker`] that have a row all the same, in order.
+    pub ahead: Vec<u64>,
+    /// For an acquire: the marks above the store's current tick of rows last granted to the host that asks, in order; at least
+    /// as many as the space's quota, where there are as many.
+    pub of_host: Vec<Tick>,
+    /// For an acquire: whether some row shows the nonce that the request brings.
+    pub is_nonce_known: bool,
+}
+
+impl Rows {
+    /// The row of `worker`, if it was read and exists.
+    #[must_use]
+    pub fn of(&self, worker: u64) -> Option<&WorkerRow> {
+        self.named.iter().find(|row| row.worker == worker)
+    }
+}
+
+/// What a transaction sees of the world, all of it read after the space's row was locked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Seen {
+    /// The store's time.
+    pub now: UnixNanos,
+    /// What the store is.
+    pub live: Identity,
+    /// The time that the caller expects.
+    pub expected: Expected,
+    /// What the caller has seen of the space.
+    pub witness: Witness,
+}
+
+/// The highest serial and mark of a space that a client saw, sent with each request. Rule 17.
+///
+/// In a space of blocks the mark is the highest `end` of a block; a client that gives back lowers it to `unused` first, whatever
+/// the store answers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Witness {
+    /// Highest serial of a grant.
+    pub serial: u64,
+    /// Highest mark.
+    pub mark: u64,
+}
+
+impl Witness {
+    /// Takes in what a grant showed.
+    pub fn see(&mut self, serial: u64, mark: u64) {
+        self.serial = self.serial.max(serial);
+        self.mark = self.mark.max(mark);
+    }
+}
+
+/// What the store's time should be, as the caller can tell when the transaction has read it. Rule 15.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Expected {
+    /// An operator said that the store's time is right.
+    Anything,
+    /// The caller holds no lease: this is its wall clock, and the store may differ by an hour.
+    Wall(UnixNanos),
+    /// The caller talked to the store before: its time then, and what has passed since by a clock that nobody sets.
+    Elapsed(UnixNanos),
+}

@@ -1,0 +1,61 @@
+//! Several processes at one store: the test binary runs itself.
+
+use crate::conformance::{Windows, mint_a_while};
+use crate::site::{Site, blocks, short, soon, windows};
+use mintage_lease::space::BlockTerms;
+use mintage_lease::store::{CreateOptions, OpenOptions};
+use std::process::{Command, Stdio};
+
+const URL: &str = "MINTAGE_TEST_STORE";
+
+/// `count` processes open the store, create the spaces and mint at once; what they got is disjoint.
+pub(crate) async fn share_a_space(site: &Site, count: usize) {
+    let program = std::env::current_exe().unwrap();
+    let children: Vec<_> = (0..count)
+        .map(|_| {
+            Command::new(&program)
+                .args(["--exact", "processes::child", "--ignored", "--nocapture", "--quiet"])
+                .env(URL, &site.url)
+                .stdout(Stdio::piped())
+                .spawn()
+                .unwrap()
+        })
+        .collect();
+    let mut all = Windows::default();
+    let mut blocks = Vec::new();
+    for child in children {
+        let output = child.wait_with_output().unwrap();
+        let text = String::from_utf8(output.stdout).unwrap();
+        assert!(output.status.success(), "{text}");
+        for line in text.lines() {
+            let words: Vec<&str> = line.split(' ').collect();
+            let number = |i: usize| words[i].parse::<u64>().unwrap();
+            match words[0] {
+                "window" => all.grant(number(1), number(2), number(3)),
+                "block" => blocks.push((number(1), number(2))),
+                _ => {}
+            }
+        }
+    }
+    blocks.sort_unstable();
+    assert!(blocks.len() >= count, "{blocks:?}");
+    assert!(blocks.windows(2).all(|pair| pair[0].1 == pair[1].0), "{blocks:?}");
+    assert!(all.assert_disjoint() >= count);
+}
+
+#[tokio::test]
+#[ignore = "run by share_a_space, in processes of its own"]
+async fn child() {
+    let Ok(url) = std::env::var(URL) else { return };
+    let site = Site { url, options: OpenOptions::default(), _kept: Box::new(()) };
+    let space = windows("orders", |windows| {
+        short(windows);
+        windows.terms.last_worker = 5;
+    });
+    site.store().create(&space, CreateOptions::default(), soon()).await.unwrap();
+    let counter = blocks("invoices", BlockTerms::default());
+    site.store().create(&counter, CreateOptions::default(), soon()).await.unwrap();
+    let (mut client, mut counter) = (site.client("orders").await, site.client("invoices").await);
+    let lines = mint_a_while(&mut client, &mut counter, 6).await;
+    println!("\n{}", lines.join("\n"));
+}

@@ -1,0 +1,248 @@
+//! The store in a file: what happens to files, disks and clocks.
+
+use crate::site::{Site, refused, short, soon, windows};
+use mintage::UnixNanos;
+use mintage_lease::clock::{HostClock, ManualHostClock};
+use mintage_lease::space::BlockTerms;
+use mintage_lease::store::{CreateOptions, OpenOptions};
+use mintage_lease::{Error, Refusal, Request};
+use std::fs;
+use std::path::PathBuf;
+use std::sync::Arc;
+use tempfile::TempDir;
+
+pub(crate) fn site() -> Site {
+    site_with(OpenOptions::default()).0
+}
+
+fn site_with(options: OpenOptions) -> (Site, PathBuf) {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("ids.db");
+    let url = format!("sqlite:{}", path.display());
+    (Site { url, options, _kept: Box::new(folder) }, path)
+}
+
+fn stepped() -> (Site, ManualHostClock) {
+    let clock = ManualHostClock::new(UnixNanos::from_secs(1_800_000_000));
+    let clocks: Arc<dyn HostClock> = Arc::new(clock.clone());
+    (site_with(OpenOptions { clock: Some(clocks), ..OpenOptions::default() }).0, clock)
+}
+
+fn side_car(path: &std::path::Path) -> PathBuf {
+    PathBuf::from(format!("{}-serial", path.display()))
+}
+
+/// Each way in which a file is lost or put back, from a backup that lacks one answered request.
+#[tokio::test]
+async fn rule_17_a_file_that_was_put_back_begins_a_hold() {
+    type PutBack = fn(&std::path::Path, &std::path::Path);
+    let ways: [(&str, PutBack); 4] = [
+        ("copied over", |backup, path| fs::write(path, fs::read(backup).unwrap()).unwrap()),
+        ("renamed over", |backup, path| fs::rename(backup, path).unwrap()),
+        ("renamed over, without its side-car", |backup, path| {
+            fs::remove_file(side_car(path)).unwrap();
+            fs::rename(backup, path).unwrap();
+        }),
+        ("copied over with its side-car", |backup, path| {
+            fs::write(path, fs::read(backup).unwrap()).unwrap();
+            fs::rename(side_car(backup), side_car(path)).unwrap();
+            // The same revision on both sides: only a client can tell.
+        }),
+    ];
+    for (way, put_back) in ways {
+        let (site, path) = site_with(OpenOptions::default());
+        let mut client = site.windows("orders", short).await;
+        client.one().await;
+        let backup = path.with_extension("backup");
+        fs::copy(&path, &backup).unwrap();
+        fs::copy(side_car(&path), side_car(&backup)).unwrap();
+        client.one().await;
+        put_back(&backup, &path);
+        let refusal = refused(client.acquire(1).await);
+        assert!(matches!(refusal, Refusal::OnHold { .. }), "{way}: {refusal}");
+        let mut fresh = site.client("orders").await;
+        assert!(matches!(refused(fresh.acquire(1).await), Refusal::OnHold { .. }), "{way}");
+        let Refusal::OnHold { until } = refused(fresh.acquire(1).await) else { panic!() };
+        fresh.wait_until(until).await;
+        fresh.one().await;
+        assert_eq!(fresh.desk.store().show("orders", soon()).await.unwrap().state.holds, 1, "{way}");
+    }
+}
+
+#[tokio::test]
+async fn rule_17_a_fresh_client_notices_too_and_so_does_every_space_of_the_file() {
+    let (site, path) = site_with(OpenOptions::default());
+    let mut orders = site.windows("orders", short).await;
+    let mut invoices = site.blocks("invoices", BlockTerms::default()).await;
+    fs::copy(&path, path.with_extension("backup")).unwrap();
+    orders.one().await;
+    invoices.claim(10).await.unwrap();
+    drop((orders, invoices));
+    fs::write(&path, fs::read(path.with_extension("backup")).unwrap()).unwrap();
+    let mut orders = site.client("orders").await;
+    assert!(matches!(refused(orders.acquire(1).await), Refusal::OnHold { .. }));
+    let mut invoices = site.client("invoices").await;
+    assert_eq!(refused(invoices.claim(10).await), Refusal::Stale { next: 1 });
+}
+
+#[tokio::test]
+async fn rule_17_a_crash_between_commit_and_answer_begins_no_hold() {
+    let (site, path) = site_with(OpenOptions::default());
+    let mut client = site.windows("orders", short).await;
+    let before = fs::read(side_car(&path)).unwrap();
+    client.one().await;
+    fs::write(side_car(&path), before).unwrap();
+    client.one().await;
+    assert_eq!(client.desk.store().show("orders", soon()).await.unwrap().state.holds, 0);
+}
+
+#[tokio::test]
+async fn rule_16_a_file_that_is_gone_is_no_store_any_more() {
+    let (site, path) = site_with(OpenOptions::default());
+    let mut client = site.windows("orders", short).await;
+    client.one().await;
+    fs::remove_file(&path).unwrap();
+    let gone = client.acquire(1).await;
+    assert!(matches!(gone, Err(Error::FileReplaced { .. })), "{gone:?}");
+    assert!(!path.exists());
+}
+
+#[tokio::test]
+async fn rule_16_wall_steps_reach_no_window_and_a_boot_with_a_clock_behind_is_refused() {
+    let (site, clock) = stepped();
+    let mut client = site.windows("orders", |_| {}).await;
+    let first = client.one().await;
+    clock.set_wall(UnixNanos::from_secs(1_000_000_000));
+    clock.pass(1_000_000_000);
+    let renewed = client.renew(&[first]).await.remove(0).unwrap();
+    assert_eq!(renewed.until, first.until + 1_000);
+    clock.boot(UnixNanos::from_secs(1_800_000_000));
+    let behind = site.client_unchecked("orders").await.err();
+    assert!(matches!(behind, Some(Error::ClockBehind { .. })), "{behind:?}");
+    clock.set_wall(UnixNanos::from_secs(1_800_000_002));
+    let mut fresh = site.client("orders").await;
+    assert!(fresh.one().await.from >= first.from + 2_000);
+}
+
+#[tokio::test]
+async fn rule_15_a_fresh_client_whose_wall_clock_is_hours_off_is_refused() {
+    let (site, clock) = stepped();
+    let mut client = site.windows("orders", |_| {}).await;
+    clock.set_wall(UnixNanos::from_secs(1_700_000_000));
+    assert!(matches!(refused(client.acquire(1).await), Refusal::ClockOff { .. }));
+    client.caller.trusts_clock = true;
+    client.one().await;
+}
+
+#[tokio::test]
+async fn rule_12_windows_follow_the_stores_time_to_the_tick() {
+    let (site, clock) = stepped();
+    let mut client = site.windows("orders", |_| {}).await;
+    let lease = client.one().await;
+    let base = client.desk.space().windows().unwrap().terms.base;
+    assert_eq!(Some(lease.from), base.tick_at(clock.wall()));
+    assert_eq!(lease.until, lease.from + 30_000);
+    clock.pass(29_999_999_999);
+    assert_eq!(client.renew(&[lease]).await.remove(0).unwrap().until, lease.until + 29_999);
+}
+
+#[tokio::test]
+async fn a_full_disk_is_said_and_nothing_is_lost() {
+    // A file system of 256 KiB in memory, where it may be mounted.
+    let folder = TempDir::new().unwrap();
+    let mount = |args: &[&str]| {
+        std::process::Command::new("mount").args(args).arg(folder.path()).status().is_ok_and(|s| s.success())
+    };
+    if !mount(&["-t", "tmpfs", "-o", "size=256k", "tmpfs"]) {
+        return crate::site::missing("a_full_disk_is_said_and_nothing_is_lost (mount)");
+    }
+    let unmount = Unmount(folder.path().to_owned());
+    let url = format!("sqlite:{}", folder.path().join("ids.db").display());
+    let site = Site { url, options: OpenOptions::default(), _kept: Box::new(unmount) };
+    let mut client = site.windows("orders", |_| {}).await;
+    let lease = client.one().await;
+    let filler = folder.path().join("filler");
+    let mut size = 256 * 1024;
+    while size > 64 {
+        let mut bytes = fs::read(&filler).unwrap_or_default();
+        bytes.resize(bytes.len() + size, 0);
+        if fs::write(&filler, &bytes).is_err() {
+            bytes.truncate(bytes.len() - size);
+            fs::write(&filler, &bytes).unwrap();
+            size /= 2;
+        }
+    }
+    let full = client.acquire(1000).await;
+    assert!(matches!(full, Err(Error::Full { .. })), "{full:?}");
+    fs::remove_file(&filler).unwrap();
+    assert_eq!(client.mark(lease.worker).await, lease.until);
+    assert_eq!(client.acquire(1).await.unwrap().len(), 1);
+    assert_eq!(client.desk.store().show("orders", soon()).await.unwrap().state.holds, 0);
+}
+
+struct Unmount(PathBuf);
+
+impl Drop for Unmount {
+    fn drop(&mut self) {
+        let _ = std::process::Command::new("umount").arg("-l").arg(&self.0).status();
+    }
+}
+
+#[tokio::test]
+async fn rule_19_a_program_that_knows_a_lower_protocol_keeps_off() {
+    let (site, path) = site_with(OpenOptions::default());
+    let mut client = site.windows("orders", |_| {}).await;
+    let other = rusqlite_connection(&path);
+    other.execute("UPDATE mintage_meta SET \"protocol\" = 2", []).unwrap();
+    let refused = client.acquire(1).await;
+    assert!(matches!(refused, Err(Error::Schema { found: 2, known: 1, .. })), "{refused:?}");
+}
+
+#[tokio::test]
+async fn another_programs_lock_is_waited_for_until_the_deadline() {
+    let (site, path) = site_with(OpenOptions::default());
+    let mut client = site.windows("orders", |_| {}).await;
+    let other = rusqlite_connection(&path);
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let deadline = mintage_lease::store::Deadline::after(std::time::Duration::from_millis(200));
+    let late = client.desk.done(&client.caller, Request::Hold, deadline).await;
+    assert!(matches!(late, Err(Error::Deadline { .. })), "{late:?}");
+    other.execute_batch("COMMIT").unwrap();
+    client.one().await;
+    assert_eq!(client.desk.store().show("orders", soon()).await.unwrap().state.holds, 0);
+}
+
+#[tokio::test]
+async fn rule_8_a_future_that_is_dropped_early_takes_its_request_back_or_burns_a_window() {
+    let (site, _) = site_with(OpenOptions::default());
+    let mut client = site.blocks("invoices", BlockTerms::default()).await;
+    for _ in 0..20 {
+        let mut other = client.clone();
+        let _ = tokio::time::timeout(std::time::Duration::from_micros(200), other.claim(10)).await;
+    }
+    let start = client.claim(10).await.unwrap().start;
+    assert!(start % 10 == 1 && start <= 201, "{start}");
+}
+
+#[test]
+fn urls_without_a_path_are_refused() {
+    for url in ["sqlite:", "sqlite::memory:", "sqlite:a?mode=ro"] {
+        let refused = mintage_lease::store::open(url, OpenOptions::default());
+        assert!(matches!(refused, Err(Error::Url { .. })), "{url}");
+    }
+}
+
+#[tokio::test]
+async fn rule_7_a_future_epoch_is_refused_by_the_stores_time() {
+    let (site, clock) = stepped();
+    let space = windows("orders", |windows| windows.terms.base.epoch = clock.wall().plus(1_000_000_000));
+    let store = site.store();
+    let refused = store.create(&space, CreateOptions::default(), soon()).await;
+    assert!(matches!(refused, Err(Error::SpaceFault { .. })), "{refused:?}");
+    clock.pass(2_000_000_000);
+    store.create(&space, CreateOptions::default(), soon()).await.unwrap();
+}
+
+fn rusqlite_connection(path: &std::path::Path) -> rusqlite::Connection {
+    rusqlite::Connection::open(path).unwrap()
+}
