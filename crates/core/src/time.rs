@@ -119,8 +119,8 @@ mod system {
     use std::sync::OnceLock;
     use std::time::{Duration, Instant};
 
-    #[cfg_attr(target_os = "linux", path = "../clock_linux.rs")]
-    #[cfg_attr(not(target_os = "linux"), path = "../clock_other.rs")]
+    #[cfg_attr(target_os = "linux", path = "linux.rs")]
+    #[cfg_attr(not(target_os = "linux"), path = "other.rs")]
     mod wall;
 
     /// The operating system's clocks: real time for ids, monotonic time for waiting.
