@@ -182,6 +182,19 @@ pub enum Error {
         /// Which value.
         what: String,
     },
+    /// What was wanted doesn't go with what the space hands out.
+    #[error("{space}: is a space of {kind}, {wanted} doesn't go with it")]
+    WrongKind {
+        /// The space's name.
+        space: String,
+        /// `a minter` or `an allocator`.
+        wanted: &'static str,
+        /// `windows` or `blocks`.
+        kind: &'static str,
+    },
+    /// No id, and no generator, can be made of what was granted.
+    #[error(transparent)]
+    Mint(#[from] mintage::Error),
     /// The process was forked after the store was opened; a child opens its own. Rule 8.
     #[error("{store}: was opened by the process that this one was forked from; open it anew")]
     Forked {
