@@ -10,7 +10,7 @@ use crate::minter::holder::{self, Command};
 use crate::minter::{Minter, MinterOptions};
 use crate::own::Own;
 use crate::space::{Space, SpaceId};
-use crate::store::{Deadline, Desk, OpenOptions, Store};
+use crate::store::{CreateOptions, Deadline, Desk, OpenOptions, Store};
 use std::collections::HashMap;
 use std::future::Future;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -113,6 +113,16 @@ impl Session {
     /// [`Error::Forked`] in a forked child.
     pub fn store(&self) -> Result<&Arc<dyn Store>, Error> {
         Ok(&self.inner()?.store)
+    }
+
+    /// Creates a space, or finds it with the same facts.
+    ///
+    /// # Errors
+    /// See [`Store::create`]; [`Error::Forked`] in a forked child.
+    pub async fn create(&self, space: &Space, options: CreateOptions) -> Result<Space, Error> {
+        let inner = self.inner()?;
+        let (store, space, within) = (Arc::clone(&inner.store), space.clone(), inner.options.deadline);
+        self.run(async move { store.create(&space, options, Deadline::after(within)).await }).await?
     }
 
     /// Opens the space of this name.

@@ -8,9 +8,11 @@ use crate::output;
 use crate::quantities::{self, Rate, Span};
 use crate::reach::{self, Trust};
 use clap::{Args, ValueEnum};
+use mintage::text::{DECIMAL, Text};
 use mintage::time::pause;
-use mintage::{Clock, RawId, Scheme, Spent, Start, SystemClock, TextForm};
-use mintage_lease::{Minter, MinterOptions, Session, SessionOptions};
+use mintage::{Clock, Generator, RawId, Scheme, Spent, Start, SystemClock, TextForm};
+use mintage_lease::session::OpenSpace;
+use mintage_lease::{Allocator, Error, Minter, MinterOptions, Session, SessionOptions};
 use pace::Pace;
 use serde::Serialize;
 use std::io::{self, Write};
@@ -19,6 +21,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::sync::oneshot;
+use tokio::time::error::Elapsed;
 
 /// Mint ids of a space, one a line: with a worker that is leased, so that no other process can make the same.
 ///
@@ -106,6 +109,9 @@ impl Mint {
         let stop = Arc::new(AtomicBool::new(false));
         stop_at_signals(&stop)?;
         let space = session.space(&self.space).await?;
+        if space.facts().blocks().is_some() {
+            return self.count(&space, stop).await;
+        }
         let options = MinterOptions {
             leases: u32::from(self.leases),
             spent: match self.spent {
@@ -121,18 +127,30 @@ impl Mint {
         let minter = space.minter_with(options).await?;
         let result = self.mint_with(&minter, stop).await;
         let closed = tokio::time::timeout(LONGEST_CLOSE, minter.close()).await;
-        let unreleased = match closed {
-            Ok(Ok(())) => None,
-            Ok(Err(error)) => Some(error.to_string()),
-            Err(_) => Some("no answer in time".to_owned()),
-        };
-        if let Some(why) = unreleased {
-            eprintln!(
-                "mintage: warning: {}: not given back, so its window passes by itself: {why}",
-                self.space
-            );
-        }
+        self.warn_unless_closed(closed, "its window passes by itself");
         result
+    }
+
+    /// Values of a counter, from blocks.
+    async fn count(&self, space: &OpenSpace, stop: Arc<AtomicBool>) -> Result<(), Failure> {
+        if self.form != "canonical" && self.form != "decimal" {
+            return Err(usage(format!("{}: values of a counter have the form decimal only", self.space)));
+        }
+        let allocator = space.allocator().await?;
+        let source = Source::Values(allocator.clone());
+        let result = self.mint_from(source, stop).await;
+        let closed = tokio::time::timeout(LONGEST_CLOSE, allocator.close()).await;
+        self.warn_unless_closed(closed, "its unused values are wasted");
+        result
+    }
+
+    fn warn_unless_closed(&self, closed: Result<Result<(), Error>, Elapsed>, lost: &str) {
+        let why = match closed {
+            Ok(Ok(())) => return,
+            Ok(Err(error)) => error.to_string(),
+            Err(_) => "no answer in time".to_owned(),
+        };
+        eprintln!("mintage: warning: {}: not given back, so {lost}: {why}", self.space);
     }
 
     async fn mint_with(&self, minter: &Minter, stop: Arc<AtomicBool>) -> Result<(), Failure> {
@@ -141,6 +159,10 @@ impl Mint {
             let names: Vec<&str> = scheme.form_names().collect();
             usage(format!("{}: no form is called `{}`; it has {}", scheme.name, self.form, names.join(", ")))
         })?;
+        self.mint_from(Source::Ids { minter: minter.clone(), scheme, form }, stop).await
+    }
+
+    async fn mint_from(&self, source: Source, stop: Arc<AtomicBool>) -> Result<(), Failure> {
         if let Some(span) = &self.lasting {
             let lasting = Duration::try_from_secs_f64(span.secs).unwrap_or(Duration::MAX);
             let stop = Arc::clone(&stop);
@@ -151,9 +173,7 @@ impl Mint {
         }
         let (ended, has_ended) = oneshot::channel();
         let work = Arc::new(Work {
-            minter: minter.clone(),
-            scheme,
-            form,
+            source,
             is_json: self.json,
             pace: Pace::new(self.rate.as_ref().map(|rate| rate.ids_per_sec), self.count),
             stop: Arc::clone(&stop),
@@ -207,11 +227,93 @@ fn stop_at_signals(stop: &Arc<AtomicBool>) -> io::Result<()> {
     Ok(())
 }
 
+/// Where ids come from.
+enum Source {
+    /// A leased worker, or several.
+    Ids { minter: Minter, scheme: &'static Scheme, form: TextForm },
+    /// Blocks of a counter.
+    Values(Allocator),
+}
+
+/// Why there is no id at the moment.
+enum Without {
+    /// Nothing is wrong: the next comes soon.
+    Busy { wait_nanos: u64 },
+    /// The store has to answer first.
+    Outage { why: anyhow::Error, wait_nanos: u64 },
+    /// There will be none.
+    Ever(Failure),
+}
+
+impl Source {
+    /// Fills the front of `batch` with at least one.
+    fn fill(&self, batch: &mut [RawId]) -> Result<usize, Without> {
+        match self {
+            Self::Ids { minter, .. } => Self::fill_with_ids(minter, batch),
+            Self::Values(allocator) => {
+                let Some((first, rest)) = batch.split_first_mut() else { return Ok(0) };
+                *first = RawId::new(u128::from(allocator.next()?));
+                // What the block in use has; the next batch waits for the next one.
+                let more = rest.iter_mut().map_while(|slot| {
+                    *slot = RawId::new(u128::from(allocator.try_next().ok()?));
+                    Some(())
+                });
+                Ok(1 + more.count())
+            }
+        }
+    }
+
+    fn fill_with_ids(minter: &Minter, batch: &mut [RawId]) -> Result<usize, Without> {
+        match Generator::try_fill(minter, batch) {
+            Err(mintage::Error::WindowEnded { .. }) => {
+                batch[0] = minter.next()?;
+                Ok(1)
+            }
+            made => Ok(made?),
+        }
+    }
+
+    fn scheme(&self) -> &'static str {
+        match self {
+            Self::Ids { scheme, .. } => scheme.name,
+            Self::Values(_) => "counter",
+        }
+    }
+
+    fn print(&self, id: RawId) -> Result<Text, mintage::Error> {
+        match self {
+            Self::Ids { form, .. } => form.print(id),
+            Self::Values(_) => DECIMAL.print(id),
+        }
+    }
+}
+
+impl From<mintage::Error> for Without {
+    fn from(error: mintage::Error) -> Self {
+        match error {
+            mintage::Error::Busy { wait_nanos, .. } => Self::Busy { wait_nanos },
+            mintage::Error::WindowEnded { wait_nanos, .. } => Self::Outage { why: error.into(), wait_nanos },
+            other => Self::Ever(other.into()),
+        }
+    }
+}
+
+impl From<Error> for Without {
+    fn from(error: Error) -> Self {
+        match error {
+            Error::NoBlock { ref source, .. }
+                if source.as_ref().is_none_or(|source| source.refusal().is_none()) =>
+            {
+                Self::Outage { why: error.into(), wait_nanos: 1_000_000 }
+            }
+            other => Self::Ever(other.into()),
+        }
+    }
+}
+
 /// What the threads share.
 struct Work {
-    minter: Minter,
-    scheme: &'static Scheme,
-    form: TextForm,
+    source: Source,
     is_json: bool,
     pace: Pace,
     stop: Arc<AtomicBool>,
@@ -275,18 +377,7 @@ impl Work {
 
     /// As many as can be had at once, after the waits that there have to be; 0 while there is an outage.
     fn some(&self, batch: &mut [RawId]) -> Result<usize, Failure> {
-        let made = match mintage::Generator::try_fill(&self.minter, batch) {
-            Err(mintage::Error::Busy { wait_nanos, .. }) => {
-                pause(wait_nanos.min(50_000_000));
-                return Ok(0);
-            }
-            Err(mintage::Error::WindowEnded { .. }) => self.minter.next().map(|id| {
-                batch[0] = id;
-                1
-            }),
-            made => made,
-        };
-        match made {
+        match self.source.fill(batch) {
             Ok(made) => {
                 if self.gives_up {
                     self.last_id.store(SystemClock.boottime_nanos(), Ordering::Relaxed);
@@ -296,18 +387,22 @@ impl Work {
                 }
                 Ok(made)
             }
-            Err(error @ mintage::Error::WindowEnded { wait_nanos, .. }) => {
+            Err(Without::Busy { wait_nanos }) => {
+                pause(wait_nanos.min(50_000_000));
+                Ok(0)
+            }
+            Err(Without::Outage { why, wait_nanos }) => {
                 let since = SystemClock.boottime_nanos().saturating_sub(self.last_id.load(Ordering::Relaxed));
                 if self.gives_up && since > LONGEST_OUTAGE_NANOS {
-                    return Err(error.into());
+                    return Err(Failure::Cannot(why));
                 }
                 if !self.is_told.swap(true, Ordering::Relaxed) {
-                    eprintln!("mintage: {error}; waiting");
+                    eprintln!("mintage: {why:#}; waiting");
                 }
                 pause(wait_nanos.clamp(1_000_000, 50_000_000));
                 Ok(0)
             }
-            Err(error) => Err(error.into()),
+            Err(Without::Ever(failure)) => Err(failure),
         }
     }
 
@@ -317,9 +412,9 @@ impl Work {
         text.clear();
         for id in ids {
             let begin = text.len();
-            let id = self.form.print(*id)?;
+            let id = self.source.print(*id)?;
             if self.is_json {
-                output::json_line(text, &Minted { scheme: self.scheme.name, id: &id })?;
+                output::json_line(text, &Minted { scheme: self.source.scheme(), id: &id })?;
             } else {
                 text.extend_from_slice(id.as_bytes());
                 text.push(b'\n');

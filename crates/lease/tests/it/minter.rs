@@ -2,7 +2,7 @@
 
 use crate::site::{Site, short, soon, windows};
 use crate::sqlite;
-use mintage::{Generator, RawId, Role};
+use mintage::{RawId, Role};
 use mintage_lease::request::{Answered, Caller, Request, Shown};
 use mintage_lease::space::{Space, Windows};
 use mintage_lease::store::{Answering, CheckLine, CreateOptions, Deadline, Desk};
@@ -290,15 +290,19 @@ async fn a_renewal_of_unknown_outcome_burns_a_window_and_nothing_else() {
     assert_eq!((minter.workers(), watched.count(Happening::Lost)), (vec![1], 1));
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_forked_child_mints_nothing_gives_nothing_back_and_opens_its_own() {
-    let site = site_with(|_| {}).await;
-    let watched = Watched::of(site.store());
-    let minter = watched.minter(MinterOptions::default()).await;
+#[test]
+fn a_forked_child_mints_nothing_gives_nothing_back_and_opens_its_own() {
+    // A runtime of several threads, which the child has a copy of.
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    let (site, watched, minter) = runtime.block_on(async {
+        let site = site_with(|_| {}).await;
+        let watched = Watched::of(site.store());
+        let minter = watched.minter(MinterOptions::default()).await;
+        (site, watched, minter)
+    });
     let used = minter.next().unwrap();
-    let before = shown(&site).await.workers;
-    let (session, url) = (watched.session.clone(), site.url.clone());
-    let theirs = minter.clone();
+    let before = runtime.block_on(shown(&site)).workers;
+    let (session, url, theirs) = (watched.session.clone(), site.url.clone(), minter.clone());
     let child = Forked::run(Duration::from_secs(20), move |out| {
         let refused = theirs.next().unwrap_err().to_string();
         writeln!(out, "{refused}").unwrap();
@@ -321,8 +325,7 @@ async fn a_forked_child_mints_nothing_gives_nothing_back_and_opens_its_own() {
     let lines: Vec<&str> = report.lines().collect();
     assert!(lines[0].contains("forked") && lines[1].contains("open it anew"), "{report}");
     assert_eq!(lines[2], "1");
-    let row = |rows: &[mintage_lease::state::WorkerRow]| rows[0].clone();
-    assert_eq!(row(&shown(&site).await.workers), row(&before));
+    assert_eq!(runtime.block_on(shown(&site)).workers[0], before[0]);
     assert!(minter.next().unwrap() > used);
 }
 

@@ -11,7 +11,8 @@ use mintage::{Layout, Scheme, Setting, TimeBase, UnixNanos};
 use mintage_lease::space::{BlockTerms, Kind, SpaceId, Timing, Windows};
 use mintage_lease::store::{CreateOptions, draw_nonce};
 use mintage_lease::{Error, Space};
-use serde_json::{Map, Value};
+use serde::{Serialize, Serializer};
+use serde_json::Value;
 use std::io::Write;
 use std::time::Duration;
 
@@ -145,7 +146,7 @@ impl Create {
         let mut out = output::stdout();
         if self.json {
             let mut object = facts_json(space);
-            object.insert("created".to_owned(), is_new.into());
+            object.put("created", is_new);
             output::json_line(&mut out, &object)?;
         } else {
             let done = if is_new { "created" } else { "is there already, with these facts" };
@@ -260,11 +261,30 @@ pub(super) fn length(nanos: u64) -> String {
     unit.map_or_else(|| format!("{nanos} ns"), |(unit, name)| format!("{} {name}", nanos / unit))
 }
 
+/// A JSON object whose fields are in the order written.
+#[derive(Debug, Default)]
+pub(super) struct Object(pub(super) Vec<(&'static str, Value)>);
+
+impl Object {
+    pub(super) fn put(&mut self, name: &'static str, value: impl Into<Value>) {
+        self.0.push((name, value.into()));
+    }
+}
+
+impl Serialize for Object {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(name, value)| (name, value)))
+    }
+}
+
 /// The facts as JSON: texts, as some are numbers of 64 bits.
-pub(super) fn facts_json(space: &Space) -> Map<String, Value> {
-    let id = ("id".to_owned(), space.id.to_string().into());
-    let facts = space.facts().into_iter().map(|(name, text)| (name.to_owned(), text.into()));
-    std::iter::once(id).chain(facts).collect()
+pub(super) fn facts_json(space: &Space) -> Object {
+    let mut object = Object::default();
+    for (name, text) in space.facts() {
+        object.put(name, text);
+    }
+    object.put("id", space.id.to_string());
+    object
 }
 
 /// Every fact in which two spaces differ, with both values.

@@ -1,6 +1,6 @@
 //! What a store holds: spaces, workers, and whether it is as leases need it.
 
-use super::create::{facts_json, length, summary};
+use super::create::{Object, facts_json, length, summary};
 use crate::exit::{Failure, Outcome, usage};
 use crate::output::{self, Palette};
 use crate::reach::{self, Trust};
@@ -11,7 +11,7 @@ use mintage_lease::state::WorkerRow;
 use mintage_lease::store::redacted;
 use mintage_lease::stores::STORES;
 use serde::Serialize;
-use serde_json::{Map, Value, json};
+use serde_json::json;
 use std::io::Write;
 
 /// List the spaces of a store.
@@ -76,8 +76,8 @@ impl Show {
         if self.json {
             output::json_line(&mut out, &object)?;
         } else {
-            let width = object.keys().map(String::len).max().unwrap_or(0);
-            for (name, value) in &object {
+            let width = object.0.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
+            for (name, value) in &object.0 {
                 let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
                 writeln!(out, "{name:<width$}  {text}")?;
             }
@@ -248,28 +248,27 @@ fn state(shown: &Shown) -> String {
     }
 }
 
-fn space_json(shown: &Shown) -> Map<String, Value> {
+fn space_json(shown: &Shown) -> Object {
     let mut object = facts_json(&shown.space);
     let row = &shown.state;
-    let mut put = |name: &str, value: Value| object.insert(name.to_owned(), value);
-    put("state", state(shown).into());
-    put("now", shown.now.to_string().into());
-    put("serial", row.serial.to_string().into());
-    put("holds", row.holds.to_string().into());
-    put("restart_hold", row.restart_hold.into());
+    object.put("state", state(shown));
+    object.put("now", shown.now.to_string());
+    object.put("serial", row.serial.to_string());
+    object.put("holds", row.holds.to_string());
+    object.put("restart_hold", row.restart_hold);
     match &shown.space.kind {
         Kind::Windows(windows) => {
-            put("floor", row.floor.to_string().into());
-            put("high_mark", row.high_mark.to_string().into());
-            put("workers_granted", shown.workers.len().into());
-            put("workers_held", held(shown).into());
-            put("window", length(windows.terms.timing.window_nanos).into());
+            object.put("floor", row.floor.to_string());
+            object.put("high_mark", row.high_mark.to_string());
+            object.put("workers_granted", shown.workers.len());
+            object.put("workers_held", held(shown));
+            object.put("window", length(windows.terms.timing.window_nanos));
         }
         Kind::Blocks(_) => {
-            put("next", row.block.next.to_string().into());
-            put("jumps", row.block.jumps.to_string().into());
-            put("jumped", row.block.jumped.to_string().into());
-            put("largest_block", row.block.largest.to_string().into());
+            object.put("next", row.block.next.to_string());
+            object.put("jumps", row.block.jumps.to_string());
+            object.put("jumped", row.block.jumped.to_string());
+            object.put("largest_block", row.block.largest.to_string());
         }
     }
     object
