@@ -1,6 +1,7 @@
 //! What is measured of this workspace. Schemes come from the list `SCHEMES`, so a scheme that is added there is measured too.
 
 mod inspect;
+mod lease;
 mod limits;
 mod mint;
 mod text;
@@ -13,7 +14,10 @@ use std::sync::Arc;
 /// Every workload, in the order of the table.
 #[must_use]
 pub fn all() -> Vec<Box<dyn Engine>> {
-    [mint::engines(), text::engines(), inspect::engines(), limits::engines()].into_iter().flatten().collect()
+    [mint::engines(), text::engines(), inspect::engines(), limits::engines(), lease::engines()]
+        .into_iter()
+        .flatten()
+        .collect()
 }
 
 /// What no generator can do without: reading the clock, system entropy, writing to memory.

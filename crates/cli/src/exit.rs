@@ -74,6 +74,8 @@ impl From<mintage::Error> for Failure {
             E::Busy { .. }
             | E::Refused { .. }
             | E::Forked { .. }
+            | E::WindowEnded { .. }
+            | E::Released { .. }
             | E::Entropy
             | E::Overflow { .. }
             | E::BeforeEpoch { .. }

@@ -7,6 +7,7 @@ mod exit;
 mod input;
 mod output;
 mod quantities;
+mod reach;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, Parser, Subcommand};
@@ -26,6 +27,8 @@ enum Command {
     New(commands::new::New),
     Inspect(commands::inspect::Inspect),
     Convert(commands::convert::Convert),
+    Store(commands::store::Store),
+    Mint(commands::mint::Mint),
     Facade(commands::facade::Facade),
     Token(commands::token::Token),
     Sqids(commands::sqids::Sqids),
@@ -55,6 +58,8 @@ fn main() -> ExitCode {
         Command::New(command) => command.run(),
         Command::Inspect(command) => command.run(),
         Command::Convert(command) => command.run(),
+        Command::Store(command) => command.run(),
+        Command::Mint(command) => command.run(),
         Command::Facade(command) => command.run(),
         Command::Token(command) => command.run(),
         Command::Sqids(command) => command.run(),

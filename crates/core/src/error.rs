@@ -181,6 +181,26 @@ pub enum Error {
         /// The parent's worker.
         worker: u64,
     },
+    /// The window of a lease has ended, or all its sequence values are used, and the store hasn't lengthened it.
+    #[error(
+        "{scheme}: the window of worker {worker} has ended and the store has not lengthened it; try again in {wait_nanos} ns"
+    )]
+    WindowEnded {
+        /// The scheme to be minted.
+        scheme: &'static str,
+        /// The worker that was leased.
+        worker: u64,
+        /// When to look again, in nanoseconds.
+        wait_nanos: u64,
+    },
+    /// The lease was given up: released, lost, or the generator was closed.
+    #[error("{scheme}: the lease of worker {worker} was given up; open another")]
+    Released {
+        /// The scheme to be minted.
+        scheme: &'static str,
+        /// The worker that was leased.
+        worker: u64,
+    },
     /// Strict ULID: the random part can't be raised any more within its millisecond.
     #[error("{scheme}: the random part is spent within this millisecond; wait for the next one")]
     Overflow {
@@ -232,7 +252,9 @@ impl Error {
     #[must_use]
     pub const fn wait_nanos(&self) -> Option<u64> {
         match self {
-            Self::Busy { wait_nanos, .. } | Self::Refused { wait_nanos, .. } => Some(*wait_nanos),
+            Self::Busy { wait_nanos, .. }
+            | Self::Refused { wait_nanos, .. }
+            | Self::WindowEnded { wait_nanos, .. } => Some(*wait_nanos),
             _ => None,
         }
     }

@@ -78,6 +78,11 @@ pub trait Clock: Send + Sync {
     fn now(&self) -> UnixNanos;
     /// Nanoseconds on a clock that nobody sets; only differences mean anything.
     fn monotonic_nanos(&self) -> u64;
+    /// Nanoseconds on a clock that nobody sets and that goes on while the host is suspended (`CLOCK_BOOTTIME`); only differences mean
+    /// anything. The monotonic clock where there is no such clock.
+    fn boottime_nanos(&self) -> u64 {
+        self.monotonic_nanos()
+    }
     /// The wall clock, up to 10 ms late where that is cheaper to read: for ticks of a second and more.
     fn now_coarse(&self) -> UnixNanos {
         self.now()
@@ -91,6 +96,9 @@ impl<C: Clock + ?Sized> Clock for &C {
     fn monotonic_nanos(&self) -> u64 {
         (**self).monotonic_nanos()
     }
+    fn boottime_nanos(&self) -> u64 {
+        (**self).boottime_nanos()
+    }
     fn now_coarse(&self) -> UnixNanos {
         (**self).now_coarse()
     }
@@ -102,6 +110,9 @@ impl<C: Clock + ?Sized> Clock for alloc::sync::Arc<C> {
     }
     fn monotonic_nanos(&self) -> u64 {
         (**self).monotonic_nanos()
+    }
+    fn boottime_nanos(&self) -> u64 {
+        (**self).boottime_nanos()
     }
     fn now_coarse(&self) -> UnixNanos {
         (**self).now_coarse()
@@ -136,6 +147,11 @@ mod system {
         #[inline]
         fn now_coarse(&self) -> UnixNanos {
             wall::now_coarse()
+        }
+
+        #[inline]
+        fn boottime_nanos(&self) -> u64 {
+            wall::boottime_nanos()
         }
 
         #[expect(clippy::disallowed_methods, reason = "the one reader of the monotonic clock")]

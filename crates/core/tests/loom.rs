@@ -10,6 +10,8 @@
 use loom::sync::Arc;
 use loom::sync::atomic::{AtomicU64, Ordering};
 use loom::thread;
+use mintage::generators::counter::Parts;
+use mintage::generators::window::{StoreTime, Window, WindowGenerator, WindowTerms};
 use mintage::schemes::snowflake::custom_split;
 use mintage::{
     Clock, ClockBack, Error, Generator, RawId, Scheme, Settings, Spent, Start, TimeBase, UnixNanos,
@@ -74,6 +76,7 @@ fn claim(generator: &dyn Generator, tries: usize, want: usize) -> Vec<u64> {
         match generator.try_fill(&mut out[..want]) {
             Ok(made) => places.extend(out[..made].iter().map(|id| place(*id))),
             Err(Error::Busy { .. } | Error::Refused { .. }) => {}
+            Err(Error::WindowEnded { .. } | Error::Released { .. }) => {}
             Err(error) => panic!("{error}"),
         }
     }
@@ -177,6 +180,102 @@ fn two_threads_that_pace_themselves_behind_a_clock_that_went_back() {
         // The tick before the step, and the one that its time allows.
         assert!(all.iter().all(|place| place >> COUNT_BITS <= 11), "{all:?}");
         no_place_is_there_twice(all);
+    });
+}
+
+/// A window of ticks from 10 to before `until`, in which time dilates once `reserve` ticks are left.
+fn window(
+    clock: &Arc<Shared>,
+    spent: Spent,
+    until: u64,
+    reserve: u64,
+) -> Arc<WindowGenerator<Parts, Reader>> {
+    let layout = custom_split("t62/w1/s1", BASE).unwrap();
+    let terms = WindowTerms {
+        reserve_nanos: reserve * MILLI,
+        lag_nanos: 2 * MILLI,
+        lead_nanos: 2 * MILLI,
+        skew_nanos: MILLI,
+        spent,
+        start: Start::Zero,
+    };
+    let boottime = clock.monotonic.load(Ordering::Relaxed);
+    let granted = StoreTime { now: UnixNanos::from_millis(10), sent: boottime, received: boottime };
+    let (source, window) = (Parts::of(&layout).unwrap(), Window { worker: 0, from: 10, until });
+    let reader = Reader(clock.clone());
+    Arc::new(WindowGenerator::new("snowflake", &layout, source, &terms, window, granted, reader).unwrap())
+}
+
+/// Two threads that claim in a window while the main thread does `work` to it; gives back what they and one last claim got.
+fn in_window(
+    spent: Spent,
+    until: u64,
+    reserve: u64,
+    want: usize,
+    work: impl Fn(&WindowGenerator<Parts, Reader>, &Shared) -> Option<u64> + Send + Sync + 'static,
+) {
+    let mut model = loom::model::Builder::new();
+    model.preemption_bound = Some(PREEMPTIONS);
+    model.check(move || {
+        let clock = Shared::at(10);
+        let generator = window(&clock, spent, until, reserve);
+        let running: Vec<_> = (0..2)
+            .map(|_| {
+                let generator = generator.clone();
+                thread::spawn(move || claim(&*generator, 2, want))
+            })
+            .collect();
+        let closed = work(&generator, &clock);
+        let mut all = Vec::new();
+        for thread in running {
+            all.extend(thread.join().unwrap());
+        }
+        let after = claim(&*generator, 1, 1);
+        let end = generator.until();
+        assert!(all.iter().chain(&after).all(|place| (10..end).contains(&(place >> COUNT_BITS))), "{all:?}");
+        if let Some(last) = closed {
+            assert!(after.is_empty(), "{after:?} after it was closed");
+            // Exactly the last moment: none above it, and it was used, or the mark would be higher than it need be.
+            assert_eq!(all.iter().max().map_or(0, |place| place >> COUNT_BITS), last, "{all:?}");
+        }
+        all.extend(after);
+        no_place_is_there_twice(all);
+    });
+}
+
+#[test]
+fn closing_a_window_tells_the_last_tick_and_loses_no_claim() {
+    for want in [1, 2] {
+        in_window(Spent::Borrow, 14, 0, want, |generator, _| {
+            Some(generator.close().unwrap().last.unwrap_or(0))
+        });
+    }
+}
+
+#[test]
+fn a_window_that_is_lengthened_is_never_exceeded() {
+    in_window(Spent::Borrow, 11, 0, 2, |generator, clock| {
+        generator.extend(12);
+        clock.monotonic.fetch_add(MILLI, Ordering::Relaxed);
+        None
+    });
+}
+
+#[test]
+fn a_window_whose_clock_is_set_back_repeats_nothing() {
+    in_window(Spent::Wait, 20, 0, 1, |generator, clock| {
+        let boottime = clock.monotonic.load(Ordering::Relaxed);
+        let behind = StoreTime { now: UnixNanos::from_millis(8), sent: boottime, received: boottime };
+        assert!(generator.anchor(behind) < 0);
+        None
+    });
+}
+
+#[test]
+fn a_window_in_which_time_dilates_is_closed_as_exactly() {
+    in_window(Spent::Wait, 12, 2, 1, |generator, clock| {
+        clock.monotonic.fetch_add(2 * MILLI, Ordering::Relaxed);
+        Some(generator.close().unwrap().last.unwrap_or(0))
     });
 }
 

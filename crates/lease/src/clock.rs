@@ -24,17 +24,8 @@ pub trait HostClock: Send + Sync + Debug {
 pub struct SystemHostClock;
 
 impl HostClock for SystemHostClock {
-    #[cfg(target_os = "linux")]
     fn boottime_nanos(&self) -> u64 {
-        let time = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
-        let secs = u64::try_from(time.tv_sec).unwrap_or(0);
-        let nanos = u64::try_from(time.tv_nsec).unwrap_or(0);
-        secs.saturating_mul(1_000_000_000).saturating_add(nanos)
-    }
-
-    #[cfg(not(target_os = "linux"))]
-    fn boottime_nanos(&self) -> u64 {
-        SystemClock.monotonic_nanos()
+        SystemClock.boottime_nanos()
     }
 
     fn wall(&self) -> UnixNanos {

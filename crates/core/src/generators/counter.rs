@@ -4,8 +4,9 @@
 //! was made is never used (a predecessor that was restarted may have used it), all generators of one layout and worker in the
 //! process share one cursor, and in a forked child it refuses to go on.
 
-use super::cursor::{Cursor, Motion, Still};
+use super::cursor::{Cursor, Motion, Present, Still};
 use super::registry::shared_cursor;
+use super::runs::{Claim, Runs};
 use super::typed::IdSource;
 use super::{AnyClock, ClockBack, Generator, MAX_LEAD_NANOS, Settings, Spent};
 use crate::entropy;
@@ -63,9 +64,41 @@ impl Parts {
         self.count.bits
     }
 
+    /// The parts that are the same in all ids of a worker: worker and fixed fields, in place.
+    pub(crate) fn stamp(&self, layout: &Layout, worker: u64) -> RawId {
+        layout.fixed().with_bits(self.worker.shift, self.worker.bits, u128::from(worker))
+    }
+
+    /// The id of a moment: its tick and count beside the stamp.
+    #[inline]
+    pub(crate) fn pack(&self, stamp: RawId, tick: u64, count: u64) -> RawId {
+        stamp.with_bits(self.time.shift, self.time.bits, u128::from(tick)).with_bits(
+            self.count.shift,
+            self.count.bits,
+            u128::from(count),
+        )
+    }
+
+    /// Epoch and tick.
+    pub(crate) const fn base(&self) -> TimeBase {
+        self.base
+    }
+
+    /// The worker given, checked against its field. Never masked.
+    pub(crate) fn check_worker(&self, scheme: &'static str, given: Option<u64>) -> Result<u64, Error> {
+        let max = low_u64(self.worker.max());
+        match given {
+            Some(_) if self.worker.bits == 0 => Err(Error::NoWorkerField { scheme }),
+            Some(worker) if worker > max => Err(Error::WorkerRange { scheme, worker, max }),
+            Some(worker) => Ok(worker),
+            None if self.worker.bits == 0 => Ok(0),
+            None => Err(Error::WorkerMissing { scheme, max }),
+        }
+    }
+
     /// The last tick used: of the time field, or of the bits that the word has for it where that is fewer. Where tick and sequence
     /// fill the word, its very last tick is given up, so that the word has a value for "all used".
-    const fn last_tick(&self) -> u64 {
+    pub(crate) const fn last_tick(&self) -> u64 {
         let free = 64 - self.count.bits;
         if self.time.bits < free { low_u64(mask(self.time.bits)) } else { low_u64(mask(free)) - 1 }
     }
@@ -165,7 +198,7 @@ impl<P: PartsSource, C: Clock> CounterGenerator<P, C> {
             return Err(Error::NotApplicable { scheme, setting: "split" });
         }
         let parts = source.parts();
-        let worker = check_worker(scheme, parts.worker, settings.worker)?;
+        let worker = parts.check_worker(scheme, settings.worker)?;
         let tick = tick_now(scheme, parts, &clock)?;
         let (cursor, first_tick) = if is_own {
             (Arc::new(Cursor::new(None, parts.count.bits)), None)
@@ -183,7 +216,7 @@ impl<P: PartsSource, C: Clock> CounterGenerator<P, C> {
             start: settings.start,
             reserved: 0,
         };
-        let stamp = layout.fixed().with_bits(parts.worker.shift, parts.worker.bits, u128::from(worker));
+        let stamp = parts.stamp(layout, worker);
         let generation = entropy::generation();
         let spent = settings.spent;
         Ok(Self { scheme, cursor, stamp, worker, motion, spent, generation, source, clock })
@@ -204,8 +237,8 @@ impl<P: PartsSource, C: Clock> CounterGenerator<P, C> {
 
     /// Runs of up to `size` (at least 1) ids for one thread: it shares the generator's sequence without meeting other threads at each id.
     /// Ids of one thread are in order.
-    pub const fn runs(&self, size: u64) -> Runs<'_, P, C> {
-        Runs { generator: self, size: if size == 0 { 1 } else { size }, tick: 0, next: 0, end: 0 }
+    pub const fn runs(&self, size: u64) -> Runs<'_, Self> {
+        Runs::new(self, size)
     }
 
     /// Claims moments, and turns a refusal into an error that says how long it lasts.
@@ -215,7 +248,7 @@ impl<P: PartsSource, C: Clock> CounterGenerator<P, C> {
             return Err(Error::Forked { scheme: self.scheme, worker: self.worker });
         }
         let parts = self.source.parts();
-        let now = || parts.base.tick_at(self.clock.now()).unwrap_or(0);
+        let now = || Present::at(parts.base.tick_at(self.clock.now()).unwrap_or(0));
         // Facts of the layout, again: of a compiled source they are constants here.
         let motion = Motion {
             count_bits: parts.count.bits,
@@ -239,7 +272,8 @@ impl<P: PartsSource, C: Clock> CounterGenerator<P, C> {
             u64::try_from((begins.0 - now.0).max(1)).unwrap_or(u64::MAX)
         };
         let (cause, wait_nanos, waits) = match still {
-            Still::Ended => {
+            // Nobody closes the cursor that the generators of a worker share.
+            Still::Ended | Still::Closed => {
                 let ended = self.ends_at().unwrap_or(now);
                 return Error::TimeFieldEnded { scheme, ended };
             }
@@ -258,16 +292,6 @@ impl<P: PartsSource, C: Clock> CounterGenerator<P, C> {
             Error::Refused { scheme, cause, wait_nanos }
         }
     }
-
-    #[inline]
-    fn pack(&self, tick: u64, count: u64) -> RawId {
-        let parts = self.source.parts();
-        self.stamp.with_bits(parts.time.shift, parts.time.bits, u128::from(tick)).with_bits(
-            parts.count.shift,
-            parts.count.bits,
-            u128::from(count),
-        )
-    }
 }
 
 impl<P: PartsSource, C: Clock> CounterGenerator<P, C> {
@@ -281,6 +305,24 @@ impl<P: PartsSource, C: Clock> CounterGenerator<P, C> {
             *slot = id(self.pack(tick, count));
         }
         Ok(usize::try_from(count).unwrap_or(out.len()))
+    }
+}
+
+impl<P: PartsSource, C: Clock> Claim for CounterGenerator<P, C> {
+    #[inline]
+    fn claim(&self, want: u64) -> Result<(u64, u64, u64), Error> {
+        Self::claim(self, want)
+    }
+
+    #[inline]
+    fn is_current(&self, tick: u64) -> bool {
+        self.source.parts().base.tick_at(self.clock.now()) == Some(tick)
+            && entropy::generation() == self.generation
+    }
+
+    #[inline]
+    fn pack(&self, tick: u64, count: u64) -> RawId {
+        self.source.parts().pack(self.stamp, tick, count)
     }
 }
 
@@ -298,100 +340,6 @@ impl<S: StaticScheme, C: Clock> IdSource<S> for CounterGenerator<Compiled<S>, C>
 
     fn try_fill_ids(&self, out: &mut [Id<S>]) -> Result<usize, Error> {
         self.fill_with(out, |raw| Id(S::Repr::from_raw(raw)))
-    }
-}
-
-/// One thread's share of a generator: sequence values of one tick that nobody else has. What is left of them when the clock's tick has
-/// gone by is given up, so that an id is never older than its tick.
-///
-/// ```
-/// use mintage::generators::counter::{Compiled, CounterGenerator};
-/// use mintage::schemes::snowflake_twitter::SnowflakeTwitterScheme as Twitter;
-/// use mintage::{Settings, StaticScheme};
-///
-/// let settings = Settings { worker: Some(7), ..Settings::default() };
-/// let (name, layout) = (Twitter::SCHEME.name, &Twitter::SCHEME.layout);
-/// let generator = CounterGenerator::new(name, layout, Compiled::<Twitter>::default(), &settings)?;
-/// std::thread::scope(|scope| {
-///     for _ in 0..2 {
-///         scope.spawn(|| {
-///             let mut ids = generator.runs(64);
-///             assert!(ids.next_id()? < ids.next_id()?);
-///             Ok::<(), mintage::Error>(())
-///         });
-///     }
-/// });
-/// # Ok::<(), mintage::Error>(())
-/// ```
-#[derive(Debug)]
-pub struct Runs<'a, P, C = AnyClock> {
-    generator: &'a CounterGenerator<P, C>,
-    size: u64,
-    tick: u64,
-    next: u64,
-    end: u64,
-}
-
-impl<P: PartsSource, C: Clock> Runs<'_, P, C> {
-    /// The next id. Never waits.
-    ///
-    /// # Errors
-    /// See [`Generator::try_fill`].
-    #[inline]
-    pub fn try_next(&mut self) -> Result<RawId, Error> {
-        let generator = self.generator;
-        let now = generator.source.parts().base.tick_at(generator.clock.now());
-        let is_fresh = self.next < self.end && now == Some(self.tick);
-        if !is_fresh || entropy::generation() != generator.generation {
-            let (tick, first, count) = generator.claim(self.size)?;
-            (self.tick, self.next, self.end) = (tick, first, first + count);
-        }
-        let id = generator.pack(self.tick, self.next);
-        self.next += 1;
-        Ok(id)
-    }
-
-    /// The next id; waits where the policies say so.
-    ///
-    /// # Errors
-    /// See [`Generator::next`].
-    #[cfg(feature = "std")]
-    #[inline]
-    pub fn next_raw(&mut self) -> Result<RawId, Error> {
-        super::wait_while_busy(|| self.try_next())
-    }
-}
-
-impl<S: StaticScheme, C: Clock> Runs<'_, Compiled<S>, C> {
-    /// The next id, typed. Never waits.
-    ///
-    /// # Errors
-    /// See [`Generator::try_fill`].
-    #[inline]
-    pub fn try_next_id(&mut self) -> Result<Id<S>, Error> {
-        self.try_next().map(|raw| Id(S::Repr::from_raw(raw)))
-    }
-
-    /// The next id, typed; waits where the policies say so.
-    ///
-    /// # Errors
-    /// See [`Generator::next`].
-    #[cfg(feature = "std")]
-    #[inline]
-    pub fn next_id(&mut self) -> Result<Id<S>, Error> {
-        super::wait_while_busy(|| self.try_next_id())
-    }
-}
-
-/// The worker given, checked against its field. Never masked.
-fn check_worker(scheme: &'static str, slot: Slot, given: Option<u64>) -> Result<u64, Error> {
-    let max = low_u64(slot.max());
-    match given {
-        Some(_) if slot.bits == 0 => Err(Error::NoWorkerField { scheme }),
-        Some(worker) if worker > max => Err(Error::WorkerRange { scheme, worker, max }),
-        Some(worker) => Ok(worker),
-        None if slot.bits == 0 => Ok(0),
-        None => Err(Error::WorkerMissing { scheme, max }),
     }
 }
 

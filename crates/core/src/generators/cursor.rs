@@ -1,7 +1,7 @@
 //! The lock-free cursor: tick and sequence in one atomic word, so that no two threads are ever given the same moment.
 //!
 //! The word is one past the last moment used, as the number `tick * 2^sequence bits + sequence`; zero means that nothing was
-//! used. It only grows, by compare-and-set, whatever the clock says.
+//! used. It only grows, by compare-and-set, whatever the clock says; closing it makes it one past everything.
 
 use super::advance::{Moment, Step, advance};
 use super::{ClockBack, Start};
@@ -29,6 +29,22 @@ pub(crate) struct Motion {
     pub(crate) reserved: u64,
 }
 
+/// The present, in ticks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Present {
+    /// The tick in which minting goes on when it stands behind.
+    pub(crate) start: u64,
+    /// The last tick that time has come to, at or after `start`: up to it a tick may begin when the one before is spent.
+    pub(crate) tick: u64,
+}
+
+impl Present {
+    /// Ticks that go with the clock.
+    pub(crate) const fn at(tick: u64) -> Self {
+        Self { start: tick, tick }
+    }
+}
+
 /// Why a cursor didn't move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Still {
@@ -40,7 +56,12 @@ pub(crate) enum Still {
     Behind { until_tick: u64 },
     /// No tick is left.
     Ended,
+    /// It was closed.
+    Closed,
 }
+
+/// The word of a cursor that was closed. No moment leads to it: see `Parts::last_tick`.
+const CLOSED: u64 = u64::MAX;
 
 /// A note older than this, and than 1,024 ticks, is from an earlier step back of the clock. Callers that come less often than that
 /// get their ticks one by one all the same, since each wait leaves a note.
@@ -70,28 +91,38 @@ impl Cursor {
         self.word.fetch_max(tick.saturating_add(1) << count_bits, Ordering::Relaxed);
     }
 
+    /// Uses up everything at once: nothing is claimed from now on. Returns the word as it was, so that whoever closes knows exactly
+    /// the last moment claimed; `None` when it was closed before.
+    pub(crate) fn close(&self) -> Option<u64> {
+        // Ordering: as in `skip`. A swap and not a load with a store after it: no claim comes in between.
+        Some(self.word.swap(CLOSED, Ordering::Relaxed)).filter(|word| *word != CLOSED)
+    }
+
     /// Claims up to `want` (at least 1) consecutive moments of one tick; returns the first and how many.
     ///
-    /// `now` reads the clock's tick. It is called after the word was read, so that a clock that never goes back is never found
+    /// `now` reads the clock. It is called after the word was read, so that a clock that never goes back is never found
     /// behind a moment that another thread has just used.
     #[inline]
     pub(crate) fn claim(
         &self,
         want: u64,
         motion: &Motion,
-        now: impl Fn() -> u64,
+        now: impl Fn() -> Present,
         monotonic: impl Fn() -> u64,
     ) -> Result<(Moment, u64), Still> {
         let max_count = low_u64(mask(motion.count_bits));
         let mut word = self.word.load(Ordering::Relaxed);
         loop {
-            let tick = now();
+            if word == CLOSED {
+                return Err(Still::Closed);
+            }
+            let Present { start, tick } = now();
             let last = word.checked_sub(1).map(|last| Moment {
                 tick: last.checked_shr(motion.count_bits).unwrap_or(0),
                 count: u128::from(last & max_count),
             });
             // Where a tick begins is computed only when one does: the count of a begun tick is never 0 here.
-            let mut first = match advance(last, Moment { tick, count: 0 }, 1, u128::from(max_count)) {
+            let mut first = match advance(last, Moment { tick: start, count: 0 }, 1, u128::from(max_count)) {
                 Step::Use(moment) => self.judge(moment, tick, motion)?,
                 Step::WaitUntil(next) => self.judge_spent(next, tick, motion, &monotonic)?,
             };
@@ -205,7 +236,7 @@ mod tests {
     }
 
     fn claim(cursor: &Cursor, motion: &Motion, now: u64) -> Result<(u64, u128), Still> {
-        cursor.claim(1, motion, || now, || 1).map(|(m, _)| (m.tick, m.count))
+        cursor.claim(1, motion, || Present::at(now), || 1).map(|(m, _)| (m.tick, m.count))
     }
 
     #[test]
@@ -221,8 +252,8 @@ mod tests {
     #[test]
     fn a_batch_stays_within_its_tick() {
         let (cursor, motion) = (Cursor::new(None, 2), motion());
-        assert_eq!(cursor.claim(3, &motion, || 7, || 1), Ok((Moment { tick: 7, count: 0 }, 3)));
-        assert_eq!(cursor.claim(3, &motion, || 7, || 1), Ok((Moment { tick: 7, count: 3 }, 1)));
+        assert_eq!(cursor.claim(3, &motion, || Present::at(7), || 1), Ok((Moment { tick: 7, count: 0 }, 3)));
+        assert_eq!(cursor.claim(3, &motion, || Present::at(7), || 1), Ok((Moment { tick: 7, count: 3 }, 1)));
     }
 
     #[test]
@@ -239,7 +270,9 @@ mod tests {
         for count in 1..4 {
             assert_eq!(claim(&cursor, &motion, 100), Ok((500, count)));
         }
-        let at = |nanos: u64| cursor.claim(1, &motion, || 100, || nanos).map(|(m, _)| (m.tick, m.count));
+        let at = |nanos: u64| {
+            cursor.claim(1, &motion, || Present::at(100), || nanos).map(|(m, _)| (m.tick, m.count))
+        };
         assert_eq!(at(10), Err(Still::Paced { wait_nanos: 1_000_000 }));
         assert_eq!(at(400_010), Err(Still::Paced { wait_nanos: 600_000 }));
         assert_eq!(at(1_000_010), Ok((501, 0)));
@@ -271,6 +304,31 @@ mod tests {
         (motion.lead_ticks, motion.first_tick) = (2, Some(7));
         assert_eq!(claim(&cursor, &motion, 7), Err(Still::Spent { until_tick: 8 }));
         assert_eq!(claim(&cursor, &motion, 8), Ok((8, 0)));
+    }
+
+    #[test]
+    fn a_present_that_lags_keeps_the_tick_until_it_is_spent_or_left_behind() {
+        let (cursor, motion) = (Cursor::new(None, 2), motion());
+        let at = |start, tick| {
+            let claimed = cursor.claim(1, &motion, || Present { start, tick }, || 1);
+            claimed.map(|(m, _)| (m.tick, m.count))
+        };
+        assert_eq!(at(7, 7), Ok((7, 0)));
+        assert_eq!([at(7, 8), at(7, 9), at(7, 9)], [Ok((7, 1)), Ok((7, 2)), Ok((7, 3))]);
+        assert_eq!(at(7, 9), Ok((8, 0)));
+        assert_eq!(at(10, 15), Ok((10, 0)));
+    }
+
+    #[test]
+    fn closing_tells_the_last_moment_and_ends_it() {
+        for count_bits in [0, 2, 12] {
+            let motion = Motion { count_bits, ..motion() };
+            let cursor = Cursor::new(Some(6), count_bits);
+            assert_eq!(claim(&cursor, &motion, 7), Ok((7, 0)));
+            assert_eq!(cursor.close(), Some((7 << count_bits) + 1));
+            assert_eq!(cursor.close(), None);
+            assert_eq!(claim(&cursor, &motion, 8), Err(Still::Closed));
+        }
     }
 
     #[test]

@@ -17,8 +17,10 @@ pub mod process_counter;
 mod registry;
 pub mod reversed;
 pub mod rule;
+pub mod runs;
 pub mod stateless;
 pub mod typed;
+pub mod window;
 
 pub use advance::{Moment, Step, advance};
 pub(crate) use constant::constant;
@@ -291,6 +293,13 @@ impl Clock for AnyClock {
             #[cfg(feature = "std")]
             Self::System => crate::time::SystemClock.monotonic_nanos(),
             Self::Own(clock) => clock.monotonic_nanos(),
+        }
+    }
+    fn boottime_nanos(&self) -> u64 {
+        match self {
+            #[cfg(feature = "std")]
+            Self::System => crate::time::SystemClock.boottime_nanos(),
+            Self::Own(clock) => clock.boottime_nanos(),
         }
     }
     fn now_coarse(&self) -> UnixNanos {

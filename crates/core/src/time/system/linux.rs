@@ -1,4 +1,5 @@
-//! The clocks of Linux, read without detours: real time, and the coarse ones that the kernel sets with each tick of its timer.
+//! The clocks of Linux, read without detours: real time, the coarse ones that the kernel sets with each tick of its
+//! timer, and time since the boot.
 
 use crate::time::UnixNanos;
 use rustix::time::{ClockId, Timespec, clock_gettime};
@@ -15,8 +16,17 @@ pub(super) fn now_coarse() -> UnixNanos {
 
 #[inline]
 pub(super) fn coarse_nanos() -> u64 {
-    let now = clock_gettime(ClockId::MonotonicCoarse);
-    now.tv_sec.cast_unsigned() * 1_000_000_000 + now.tv_nsec.cast_unsigned()
+    nanos(clock_gettime(ClockId::MonotonicCoarse))
+}
+
+#[inline]
+pub(super) fn boottime_nanos() -> u64 {
+    nanos(clock_gettime(ClockId::Boottime))
+}
+
+#[inline]
+fn nanos(time: Timespec) -> u64 {
+    time.tv_sec.cast_unsigned() * 1_000_000_000 + time.tv_nsec.cast_unsigned()
 }
 
 #[inline]

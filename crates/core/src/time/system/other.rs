@@ -19,6 +19,10 @@ pub(super) fn coarse_nanos() -> u64 {
     SystemClock.monotonic_nanos()
 }
 
+pub(super) fn boottime_nanos() -> u64 {
+    SystemClock.monotonic_nanos()
+}
+
 fn nanos_of(duration: Duration) -> i128 {
     i128::from(duration.as_secs()) * 1_000_000_000 + i128::from(duration.subsec_nanos())
 }

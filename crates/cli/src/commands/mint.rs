@@ -1,0 +1,431 @@
+//! `mintage mint`: ids of a space, with a leased worker, until told to stop.
+
+mod events;
+mod pace;
+
+use crate::exit::{Failure, Outcome, usage};
+use crate::output;
+use crate::quantities::{self, Rate, Span};
+use crate::reach::{self, Trust};
+use clap::{Args, ValueEnum};
+use mintage::text::{DECIMAL, Text};
+use mintage::time::pause;
+use mintage::{Clock, Generator, RawId, Scheme, Spent, Start, SystemClock, TextForm};
+use mintage_lease::session::OpenSpace;
+use mintage_lease::{Allocator, Error, Minter, MinterOptions, Session, SessionOptions};
+use pace::Pace;
+use serde::Serialize;
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use tokio::sync::oneshot;
+use tokio::time::error::Elapsed;
+
+/// Mint ids of a space, one a line: with a worker that is leased, so that no other process can make the same.
+///
+/// Without -n and --for it goes on until SIGTERM or SIGINT. What it didn't use it gives back.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "While the store can't be reached, minting goes on to the end of the window and a little longer. Then nothing is minted until \
+                  the store is back; with -n that is an error after a minute.\n\nExamples:\n  mintage mint --store sqlite:ids.db orders -n \
+                  3\n  mintage mint --store sqlite:ids.db orders --rate 100/s --for 30s --events events.ndjson"
+)]
+pub(crate) struct Mint {
+    /// The space
+    space: String,
+    /// The store's URL, unless MINTAGE_STORE has it
+    #[arg(long, value_name = "URL")]
+    store: Option<String>,
+    /// How many in all [default: no end]
+    #[arg(short = 'n', long, value_name = "N", value_parser = quantities::count_64)]
+    count: Option<u64>,
+    /// At most this many, such as 100/s or 1000/ms
+    #[arg(long, value_name = "RATE", value_parser = rate)]
+    rate: Option<Rate>,
+    /// For how long
+    #[arg(long = "for", value_name = "LENGTH", value_parser = quantities::span)]
+    lasting: Option<Span>,
+    /// Threads that mint
+    #[arg(long, value_name = "T", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=1024))]
+    threads: u16,
+    /// Workers that are leased; each adds the rate of a sequence, and ids are in order within each only
+    #[arg(long, value_name = "L", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=1024))]
+    leases: u16,
+    /// How ids are spelled: canonical, hex, decimal, base62 and the like, or a form of the scheme
+    #[arg(long, value_name = "FORM", default_value = "canonical")]
+    form: String,
+    /// What to do when the sequence of a tick is spent
+    #[arg(long, value_enum, value_name = "POLICY", default_value = "wait")]
+    spent: SpentArg,
+    /// Where the sequence of a tick begins
+    #[arg(long, value_enum, value_name = "START", default_value = "rolling")]
+    start: StartArg,
+    /// Append what happens to leases to this file, one JSON object a line
+    #[arg(long, value_name = "FILE")]
+    events: Option<PathBuf>,
+    #[command(flatten)]
+    trust: Trust,
+    /// One JSON object a line
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum SpentArg {
+    Wait,
+    Borrow,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum StartArg {
+    Zero,
+    Rolling,
+}
+
+/// A rate; a bare number is ids a second.
+fn rate(text: &str) -> Result<Rate, String> {
+    quantities::rate(text).or_else(|error| quantities::rate(&format!("{text}/s")).map_err(|_| error))
+}
+
+impl Mint {
+    pub(crate) fn run(self) -> Result<Outcome, Failure> {
+        let url = reach::url(self.store.as_deref())?;
+        let listener = events::listener(self.events.as_deref())?;
+        let options = SessionOptions {
+            open: self.trust.options(),
+            deadline: reach::PATIENCE,
+            listener,
+            trusts_clock: self.trust.trust_store_clock,
+            ..SessionOptions::default()
+        };
+        let session = Session::open(&url, options)?;
+        reach::wait(self.mint(&session))?;
+        Ok(Outcome::Done)
+    }
+
+    async fn mint(&self, session: &Session) -> Result<(), Failure> {
+        let stop = Arc::new(AtomicBool::new(false));
+        stop_at_signals(&stop)?;
+        let space = session.space(&self.space).await?;
+        if space.facts().blocks().is_some() {
+            return self.count(&space, stop).await;
+        }
+        let options = MinterOptions {
+            leases: u32::from(self.leases),
+            spent: match self.spent {
+                SpentArg::Wait => Spent::Wait,
+                SpentArg::Borrow => Spent::Borrow,
+            },
+            start: match self.start {
+                StartArg::Zero => Start::Zero,
+                StartArg::Rolling => Start::Rolling,
+            },
+            ..MinterOptions::default()
+        };
+        let minter = space.minter_with(options).await?;
+        let result = self.mint_with(&minter, stop).await;
+        let closed = tokio::time::timeout(LONGEST_CLOSE, minter.close()).await;
+        self.warn_unless_closed(closed, "its window passes by itself");
+        result
+    }
+
+    /// Values of a counter, from blocks.
+    async fn count(&self, space: &OpenSpace, stop: Arc<AtomicBool>) -> Result<(), Failure> {
+        if self.form != "canonical" && self.form != "decimal" {
+            return Err(usage(format!("{}: values of a counter have the form decimal only", self.space)));
+        }
+        let allocator = space.allocator().await?;
+        let source = Source::Values(allocator.clone());
+        let result = self.mint_from(source, stop).await;
+        let closed = tokio::time::timeout(LONGEST_CLOSE, allocator.close()).await;
+        self.warn_unless_closed(closed, "its unused values are wasted");
+        result
+    }
+
+    fn warn_unless_closed(&self, closed: Result<Result<(), Error>, Elapsed>, lost: &str) {
+        let why = match closed {
+            Ok(Ok(())) => return,
+            Ok(Err(error)) => error.to_string(),
+            Err(_) => "no answer in time".to_owned(),
+        };
+        eprintln!("mintage: warning: {}: not given back, so {lost}: {why}", self.space);
+    }
+
+    async fn mint_with(&self, minter: &Minter, stop: Arc<AtomicBool>) -> Result<(), Failure> {
+        let scheme = minter.scheme();
+        let form = scheme.form(&self.form).ok_or_else(|| {
+            let names: Vec<&str> = scheme.form_names().collect();
+            usage(format!("{}: no form is called `{}`; it has {}", scheme.name, self.form, names.join(", ")))
+        })?;
+        self.mint_from(Source::Ids { minter: minter.clone(), scheme, form }, stop).await
+    }
+
+    async fn mint_from(&self, source: Source, stop: Arc<AtomicBool>) -> Result<(), Failure> {
+        if let Some(span) = &self.lasting {
+            let lasting = Duration::try_from_secs_f64(span.secs).unwrap_or(Duration::MAX);
+            let stop = Arc::clone(&stop);
+            tokio::spawn(async move {
+                tokio::time::sleep(lasting).await;
+                stop.store(true, Ordering::Relaxed);
+            });
+        }
+        let (ended, has_ended) = oneshot::channel();
+        let work = Arc::new(Work {
+            source,
+            is_json: self.json,
+            pace: Pace::new(self.rate.as_ref().map(|rate| rate.ids_per_sec), self.count),
+            stop: Arc::clone(&stop),
+            gives_up: self.count.is_some() && self.lasting.is_none(),
+            last_id: AtomicU64::new(SystemClock.boottime_nanos()),
+            is_told: AtomicBool::new(false),
+            running: AtomicUsize::new(usize::from(self.threads)),
+            ended: Mutex::new(Some(ended)),
+            failure: Mutex::new(None),
+        });
+        for _ in 0..self.threads {
+            let work = Arc::clone(&work);
+            std::thread::Builder::new().name("mintage-mint".to_owned()).spawn(move || work.run())?;
+        }
+        wait_for_end(has_ended, &stop).await;
+        let failure = work.failure.lock().unwrap_or_else(PoisonError::into_inner).take();
+        failure.map_or(Ok(()), Err)
+    }
+}
+
+/// A process that was told to stop doesn't wait longer for a reader that doesn't read.
+const LONGEST_END: Duration = Duration::from_secs(2);
+
+/// Nor for a store that doesn't answer.
+const LONGEST_CLOSE: Duration = Duration::from_secs(6);
+
+/// How long minting with -n goes without an id.
+const LONGEST_OUTAGE_NANOS: u64 = 60_000_000_000;
+
+/// Waits until the threads have ended; once they were told to stop, not for ever.
+async fn wait_for_end(mut has_ended: oneshot::Receiver<()>, stop: &AtomicBool) {
+    loop {
+        let is_told = stop.load(Ordering::Relaxed);
+        let longest = if is_told { LONGEST_END } else { Duration::from_millis(50) };
+        if tokio::time::timeout(longest, &mut has_ended).await.is_ok() || is_told {
+            return;
+        }
+    }
+}
+
+/// Sets `stop` at the signals that end a process.
+fn stop_at_signals(stop: &Arc<AtomicBool>) -> io::Result<()> {
+    use tokio::signal::unix::{SignalKind, signal};
+    for kind in [SignalKind::terminate(), SignalKind::interrupt(), SignalKind::hangup()] {
+        let (mut signals, stop) = (signal(kind)?, Arc::clone(stop));
+        tokio::spawn(async move {
+            signals.recv().await;
+            stop.store(true, Ordering::Relaxed);
+        });
+    }
+    Ok(())
+}
+
+/// Where ids come from.
+enum Source {
+    /// A leased worker, or several.
+    Ids { minter: Minter, scheme: &'static Scheme, form: TextForm },
+    /// Blocks of a counter.
+    Values(Allocator),
+}
+
+/// Why there is no id at the moment.
+enum Without {
+    /// Nothing is wrong: the next comes soon.
+    Busy { wait_nanos: u64 },
+    /// The store has to answer first.
+    Outage { why: anyhow::Error, wait_nanos: u64 },
+    /// There will be none.
+    Ever(Failure),
+}
+
+impl Source {
+    /// Fills the front of `batch` with at least one.
+    fn fill(&self, batch: &mut [RawId]) -> Result<usize, Without> {
+        match self {
+            Self::Ids { minter, .. } => Self::fill_with_ids(minter, batch),
+            Self::Values(allocator) => {
+                let Some((first, rest)) = batch.split_first_mut() else { return Ok(0) };
+                *first = RawId::new(u128::from(allocator.next()?));
+                // What the block in use has; the next batch waits for the next one.
+                let more = rest.iter_mut().map_while(|slot| {
+                    *slot = RawId::new(u128::from(allocator.try_next().ok()?));
+                    Some(())
+                });
+                Ok(1 + more.count())
+            }
+        }
+    }
+
+    fn fill_with_ids(minter: &Minter, batch: &mut [RawId]) -> Result<usize, Without> {
+        match Generator::try_fill(minter, batch) {
+            Err(mintage::Error::WindowEnded { .. }) => {
+                batch[0] = minter.next()?;
+                Ok(1)
+            }
+            made => Ok(made?),
+        }
+    }
+
+    fn scheme(&self) -> &'static str {
+        match self {
+            Self::Ids { scheme, .. } => scheme.name,
+            Self::Values(_) => "counter",
+        }
+    }
+
+    fn print(&self, id: RawId) -> Result<Text, mintage::Error> {
+        match self {
+            Self::Ids { form, .. } => form.print(id),
+            Self::Values(_) => DECIMAL.print(id),
+        }
+    }
+}
+
+impl From<mintage::Error> for Without {
+    fn from(error: mintage::Error) -> Self {
+        match error {
+            mintage::Error::Busy { wait_nanos, .. } => Self::Busy { wait_nanos },
+            mintage::Error::WindowEnded { wait_nanos, .. } => Self::Outage { why: error.into(), wait_nanos },
+            other => Self::Ever(other.into()),
+        }
+    }
+}
+
+impl From<Error> for Without {
+    fn from(error: Error) -> Self {
+        match error {
+            Error::NoBlock { ref source, .. }
+                if source.as_ref().is_none_or(|source| source.refusal().is_none()) =>
+            {
+                Self::Outage { why: error.into(), wait_nanos: 1_000_000 }
+            }
+            other => Self::Ever(other.into()),
+        }
+    }
+}
+
+/// What the threads share.
+struct Work {
+    source: Source,
+    is_json: bool,
+    pace: Pace,
+    stop: Arc<AtomicBool>,
+    gives_up: bool,
+    /// When the last id was made, on the boottime clock.
+    last_id: AtomicU64,
+    /// Whether the user was told of the outage.
+    is_told: AtomicBool,
+    running: AtomicUsize,
+    ended: Mutex<Option<oneshot::Sender<()>>>,
+    failure: Mutex<Option<Failure>>,
+}
+
+/// Ids that are made and written at a time: their lines fit a write that a pipe takes whole.
+const BATCH: usize = 64;
+
+/// What a pipe takes whole or not at all, on Linux; 512 elsewhere.
+const PIPE_BUF: usize = if cfg!(target_os = "linux") { 4096 } else { 512 };
+
+#[derive(Serialize)]
+struct Minted<'a> {
+    scheme: &'a str,
+    id: &'a str,
+}
+
+impl Work {
+    /// Mints until it is told to stop, all are made, or something fails.
+    fn run(&self) {
+        if let Err(failure) = self.mint() {
+            self.stop.store(true, Ordering::Relaxed);
+            self.failure.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(failure);
+        }
+        if self.running.fetch_sub(1, Ordering::AcqRel) == 1
+            && let Some(ended) = self.ended.lock().unwrap_or_else(PoisonError::into_inner).take()
+        {
+            let _ = ended.send(());
+        }
+    }
+
+    fn mint(&self) -> Result<(), Failure> {
+        let mut batch = [RawId::ZERO; BATCH];
+        let mut text = Vec::with_capacity(PIPE_BUF);
+        while !self.stop.load(Ordering::Relaxed) {
+            let want = match self.pace.take(BATCH) {
+                pace::Turn::Now(want) => want,
+                pace::Turn::Wait(nanos) => {
+                    pause(nanos.min(50_000_000));
+                    continue;
+                }
+                pace::Turn::Done => break,
+            };
+            let mut left = want;
+            while left > 0 && !self.stop.load(Ordering::Relaxed) {
+                let made = self.some(&mut batch[..left])?;
+                self.write(&batch[..made], &mut text)?;
+                left -= made;
+            }
+        }
+        Ok(())
+    }
+
+    /// As many as can be had at once, after the waits that there have to be; 0 while there is an outage.
+    fn some(&self, batch: &mut [RawId]) -> Result<usize, Failure> {
+        match self.source.fill(batch) {
+            Ok(made) => {
+                if self.gives_up {
+                    self.last_id.store(SystemClock.boottime_nanos(), Ordering::Relaxed);
+                }
+                if self.is_told.load(Ordering::Relaxed) && self.is_told.swap(false, Ordering::Relaxed) {
+                    eprintln!("mintage: minting goes on");
+                }
+                Ok(made)
+            }
+            Err(Without::Busy { wait_nanos }) => {
+                pause(wait_nanos.min(50_000_000));
+                Ok(0)
+            }
+            Err(Without::Outage { why, wait_nanos }) => {
+                let since = SystemClock.boottime_nanos().saturating_sub(self.last_id.load(Ordering::Relaxed));
+                if self.gives_up && since > LONGEST_OUTAGE_NANOS {
+                    return Err(Failure::Cannot(why));
+                }
+                if !self.is_told.swap(true, Ordering::Relaxed) {
+                    eprintln!("mintage: {why:#}; waiting");
+                }
+                pause(wait_nanos.clamp(1_000_000, 50_000_000));
+                Ok(0)
+            }
+            Err(Without::Ever(failure)) => Err(failure),
+        }
+    }
+
+    /// Writes whole lines, in pieces that a pipe takes whole: what is cut off by a SIGKILL are lines, not parts of one.
+    fn write(&self, ids: &[RawId], text: &mut Vec<u8>) -> Result<(), Failure> {
+        let mut out = io::stdout().lock();
+        text.clear();
+        for id in ids {
+            let begin = text.len();
+            let id = self.source.print(*id)?;
+            if self.is_json {
+                output::json_line(text, &Minted { scheme: self.source.scheme(), id: &id })?;
+            } else {
+                text.extend_from_slice(id.as_bytes());
+                text.push(b'\n');
+            }
+            if text.len() > PIPE_BUF {
+                out.write_all(&text[..begin])?;
+                text.drain(..begin);
+            }
+        }
+        out.write_all(text)?;
+        out.flush()?;
+        Ok(())
+    }
+}

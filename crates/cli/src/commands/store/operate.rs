@@ -1,0 +1,200 @@
+//! What an operator does to a space: hold, burn, bump, drop.
+
+use super::create::Switch;
+use crate::exit::{Failure, Outcome, usage};
+use crate::output;
+use crate::quantities;
+use crate::reach::{self, Trust};
+use clap::Args;
+use mintage_lease::Request;
+use mintage_lease::request::Bump;
+use serde_json::json;
+use std::io::Write;
+
+/// Where a space is, and how to answer.
+#[derive(Debug, Args)]
+struct Target {
+    /// The store's URL, unless MINTAGE_STORE has it, and the space's name
+    #[arg(value_names = ["URL", "SPACE"], num_args = 1..=2, required = true)]
+    place: Vec<String>,
+    #[command(flatten)]
+    trust: Trust,
+    /// One JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+impl Target {
+    /// Has the space carry out a request, and says what was done.
+    fn ask(&self, request: &Request, done: &str) -> Result<Outcome, Failure> {
+        let (url, [name]) = reach::url_and(&self.place, "the space's name")?;
+        ask(&url, &name, self.trust, request)?;
+        self.tell(&name, done)
+    }
+
+    fn tell(&self, name: &str, done: &str) -> Result<Outcome, Failure> {
+        tell(name, done, self.json)
+    }
+}
+
+fn ask(url: &str, name: &str, trust: Trust, request: &Request) -> Result<(), Failure> {
+    let store = trust.open(url)?;
+    reach::wait(async {
+        let space = store.space(name, reach::soon()).await?;
+        store.ask(&space, &trust.caller(), request, reach::soon()).await?;
+        Ok(())
+    })
+}
+
+fn tell(name: &str, done: &str, is_json: bool) -> Result<Outcome, Failure> {
+    let mut out = output::stdout();
+    match is_json {
+        true => output::json_line(&mut out, &json!({ "space": name, "done": done }))?,
+        false => writeln!(out, "space {name}: {done}")?,
+    }
+    out.flush()?;
+    Ok(Outcome::Done)
+}
+
+/// Put a space on hold: a step of each restore, before clients come back. It passes by itself.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  mintage store hold sqlite:ids.db orders")]
+pub(crate) struct Hold {
+    #[command(flatten)]
+    target: Target,
+}
+
+impl Hold {
+    pub(crate) fn run(self) -> Result<Outcome, Failure> {
+        self.target.ask(&Request::Hold, "on hold")
+    }
+}
+
+/// End a hold at once, knowing that nothing was lost.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  mintage store release-hold sqlite:ids.db orders")]
+pub(crate) struct ReleaseHold {
+    #[command(flatten)]
+    target: Target,
+}
+
+impl ReleaseHold {
+    pub(crate) fn run(self) -> Result<Outcome, Failure> {
+        self.target.ask(&Request::ReleaseHold, "in use")
+    }
+}
+
+/// Say whether a mere restart of the store's server begins a hold.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  mintage store restart-hold sqlite:ids.db orders --set off")]
+pub(crate) struct RestartHold {
+    #[command(flatten)]
+    target: Target,
+    /// On, or off for those who never restore volumes
+    #[arg(long, value_enum, value_name = "ON|OFF")]
+    set: Switch,
+}
+
+impl RestartHold {
+    pub(crate) fn run(self) -> Result<Outcome, Failure> {
+        let is_on = self.set == Switch::On;
+        let done = if is_on { "a restart begins a hold" } else { "a restart begins no hold" };
+        self.target.ask(&Request::RestartHold(is_on), done)
+    }
+}
+
+/// Retire a worker for ever: its holder can't renew, and nobody gets it again.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  mintage store burn-worker sqlite:ids.db orders 17")]
+pub(crate) struct BurnWorker {
+    /// The store's URL, unless MINTAGE_STORE has it, the space's name, and the worker
+    #[arg(value_names = ["URL", "SPACE", "WORKER"], num_args = 2..=3, required = true)]
+    place: Vec<String>,
+    #[command(flatten)]
+    trust: Trust,
+    /// One JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+impl BurnWorker {
+    pub(crate) fn run(self) -> Result<Outcome, Failure> {
+        let (url, [name, worker]) = reach::url_and(&self.place, "the space's name and the worker")?;
+        let number = worker.parse();
+        let number =
+            number.map_err(|_| usage(format!("`{worker}` is no worker; a whole number expected")))?;
+        ask(&url, &name, self.trust, &Request::Burn(number))?;
+        tell(&name, &format!("worker {number} is retired"), self.json)
+    }
+}
+
+/// Move a counter up, and let it hand out blocks again.
+#[derive(Debug, Args)]
+#[command(
+    group = clap::ArgGroup::new("how").required(true).args(["to", "by"]),
+    after_help = "Example:\n  mintage store bump sqlite:ids.db invoices --by 1000000"
+)]
+pub(crate) struct BumpCounter {
+    #[command(flatten)]
+    target: Target,
+    /// To this value, or the next that the offset allows
+    #[arg(long, value_name = "N", value_parser = quantities::count_64)]
+    to: Option<u64>,
+    /// By this many, on to the next value that the offset allows
+    #[arg(long, value_name = "N", value_parser = quantities::count_64)]
+    by: Option<u64>,
+}
+
+impl BumpCounter {
+    pub(crate) fn run(self) -> Result<Outcome, Failure> {
+        let bump = match (self.to, self.by) {
+            (Some(to), _) => Bump::To(to),
+            (None, by) => Bump::By(by.unwrap_or(0)),
+        };
+        self.target.ask(&Request::Bump(bump), "bumped")
+    }
+}
+
+/// Make the tables of a store, or bring them up to this program's version.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  mintage store upgrade sqlite:ids.db")]
+pub(crate) struct Upgrade {
+    /// The store's URL, unless MINTAGE_STORE has it
+    url: Option<String>,
+    #[command(flatten)]
+    trust: Trust,
+    /// One JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+impl Upgrade {
+    pub(crate) fn run(self) -> Result<Outcome, Failure> {
+        let store = self.trust.open(&reach::url(self.url.as_deref())?)?;
+        reach::wait(async { Ok(store.upgrade(reach::soon()).await?) })?;
+        let mut out = output::stdout();
+        match self.json {
+            true => output::json_line(&mut out, &json!({ "store": store.url(), "done": "upgraded" }))?,
+            false => writeln!(out, "{}: its tables are as this program knows them", store.url())?,
+        }
+        out.flush()?;
+        Ok(Outcome::Done)
+    }
+}
+
+/// Drop a space. Its marks are kept, so that a space of the same name can't repeat an id; it begins on hold.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  mintage store drop sqlite:ids.db orders")]
+pub(crate) struct DropSpace {
+    #[command(flatten)]
+    target: Target,
+}
+
+impl DropSpace {
+    pub(crate) fn run(self) -> Result<Outcome, Failure> {
+        let (url, [name]) = reach::url_and(&self.target.place, "the space's name")?;
+        let store = self.target.trust.open(&url)?;
+        reach::wait(async { Ok(store.drop_space(&name, reach::soon()).await?) })?;
+        self.target.tell(&name, "dropped")
+    }
+}
