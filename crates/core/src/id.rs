@@ -164,7 +164,7 @@ impl<S: Mint> Id<S> {
 
 impl<S: StaticScheme> fmt::Display for Id<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(&self.to_text(), f)
+        f.pad(self.encode(&mut [0; MAX_TEXT]))
     }
 }
 
