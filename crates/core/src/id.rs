@@ -218,7 +218,7 @@ fn cannot_mint(error: &Error) -> ! {
 
 impl<S: StaticScheme> fmt::Display for Id<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(&self.to_text(), f)
+        f.pad(self.encode(&mut [0; MAX_TEXT]))
     }
 }
 
