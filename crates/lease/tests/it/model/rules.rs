@@ -144,8 +144,6 @@ pub(super) struct Rule {
     pub(super) out: &'static [Out],
     pub(super) scene: &'static str,
     pub(super) without: Without,
-    /// Kinds of steps that aren't taken, so that the trace is the one meant and no shorter relative of it.
-    pub(super) barred: &'static [Word],
 }
 
 use Out as O;
@@ -160,7 +158,7 @@ const fn rule(
     scene: &'static str,
     without: Without,
 ) -> Rule {
-    Rule { name, number, trace, out, scene, without, barred: &[] }
+    Rule { name, number, trace, out, scene, without }
 }
 
 /// What was taken out, one after the other.
@@ -211,10 +209,7 @@ pub(super) static RULES: &[Rule] = &[
     rule("comparing serial and nonce of a give-back", 11, None, &[O::Serial, O::Nonce], "blocks", Duplicate(&[])),
     rule("comparing the end of a give-back with the counter", 11, None, &[O::GiveBackIsLast], "blocks", Nothing("the serial is the last claim's")),
     rule("comparing `until` with the mark", 12, None, &[O::MarkIsUntil], "ordinary", Nothing("the serial changes with the mark")),
-    Rule {
-        barred: &[W::Release],
-        ..rule("comparing `until` with the mark, and serials", 12, Some(6), &[O::MarkIsUntil, O::Serial], "restored, late messages", Duplicate(&[W::Acquire, W::Acquire, W::Restore, W::Arrive, W::Renew]))
-    },
+    rule("comparing `until` with the mark, and serials", 12, Some(6), &[O::MarkIsUntil, O::Serial], "restored, late messages", Duplicate(&[W::Acquire, W::Acquire, W::Arrive, W::Renew])),
     rule("a renewal's lowering no mark", 12, None, &[O::RenewalLowersNothing], "ordinary", Duplicate(&[W::Acquire, W::Renew, W::Acquire])),
     rule("a release to last + 1: to last", 20, None, &[O::LastPlusOne], "ordinary", Duplicate(&[W::Acquire, W::Release, W::Acquire])),
     rule("a release to last + 1: to now", 20, None, &[O::LastNotNow], "ordinary", Duplicate(&[W::Acquire, W::Release, W::Acquire])),

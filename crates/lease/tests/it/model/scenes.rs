@@ -299,7 +299,7 @@ pub(super) static SCENES: &[Scene] = &[
         hands_out: ONE,
         processes: 2,
         want: 1,
-        clock: StoreClock::Any { last: 4 },
+        clock: StoreClock::Any { last: 3 },
         left: Left { holds: 1, burns: 1, recreations: 1, ..SOON },
         comebacks: &[],
         meets: &[RENEWED, BOTH_HOLD, AFTER_HOLD, BURNED, RECREATED],
@@ -329,7 +329,7 @@ pub(super) static SCENES: &[Scene] = &[
     Scene {
         name: "blocks restored",
         about: "a counter whose store goes on from a copy, and an operator who bumps above all that was issued",
-        hands_out: HandsOut::Blocks { last: 4, most: 2, gap: 2 },
+        hands_out: HandsOut::Blocks { last: 3, most: 2, gap: 2 },
         processes: 2,
         want: 2,
         clock: StoreClock::Any { last: 0 },
@@ -340,7 +340,7 @@ pub(super) static SCENES: &[Scene] = &[
     Scene {
         name: "blocks promoted",
         about: "a counter whose replica is promoted and lost no more than the gap",
-        hands_out: HandsOut::Blocks { last: 5, most: 2, gap: 2 },
+        hands_out: HandsOut::Blocks { last: 4, most: 2, gap: 2 },
         processes: 2,
         want: 2,
         clock: StoreClock::Any { last: 0 },

@@ -111,8 +111,6 @@ pub(super) struct Protocol {
     pub(super) scene: &'static Scene,
     pub(super) space: Space,
     pub(super) outs: &'static [Out],
-    /// Kinds of steps that aren't taken.
-    pub(super) barred: &'static [Word],
     /// Which of the scene's `meets` were met.
     pub(super) met: Vec<std::sync::atomic::AtomicBool>,
 }
@@ -146,9 +144,9 @@ impl Step {
 }
 
 impl Protocol {
-    pub(super) fn new(scene: &'static Scene, outs: &'static [Out], barred: &'static [Word]) -> Self {
+    pub(super) fn new(scene: &'static Scene, outs: &'static [Out]) -> Self {
         let met = scene.meets.iter().map(|_| false.into()).collect();
-        Self { scene, space: scene.space(), outs, barred, met }
+        Self { scene, space: scene.space(), outs, met }
     }
 
     pub(super) fn is_out(&self, rule: Out) -> bool {
@@ -175,7 +173,6 @@ impl Protocol {
             }
             is_blank_before |= is_blank;
         }
-        steps.retain(|step| !self.barred.contains(&step.word()));
     }
 
     fn worlds_steps(&self, world: &World, steps: &mut Vec<Step>) {

@@ -22,9 +22,9 @@ pub(super) struct Walked {
     pub(super) missed: Vec<&'static str>,
 }
 
-/// Walks through a scene without some rules and without some kinds of steps.
-pub(super) fn walk(scene: &'static Scene, outs: &'static [Out], barred: &'static [Word]) -> Walked {
-    let protocol = Protocol::new(scene, outs, barred);
+/// Walks through a scene without some rules.
+pub(super) fn walk(scene: &'static Scene, outs: &'static [Out]) -> Walked {
+    let protocol = Protocol::new(scene, outs);
     // One thread: the path to what breaks is then the shortest, and always the same.
     let checker = protocol.checker().finish_when(HasDiscoveries::AnyFailures).threads(1).spawn_bfs().join();
     let protocol = checker.model();
@@ -41,7 +41,7 @@ pub(super) fn walk(scene: &'static Scene, outs: &'static [Out], barred: &'static
 
 /// Whether a scene holds with all rules in, and has met what it should.
 pub(super) fn hold(scene: &'static Scene) -> Result<Walked, String> {
-    let walked = walk(scene, &[], &[]);
+    let walked = walk(scene, &[]);
     if let Some((property, _, story)) = &walked.broken {
         return Err(format!("{}: {property} is broken:\n{story}", scene.name));
     }
@@ -53,7 +53,7 @@ pub(super) fn hold(scene: &'static Scene) -> Result<Walked, String> {
 
 /// Whether it is without a rule as the list says.
 pub(super) fn miss(rule: &Rule) -> Result<Walked, String> {
-    let walked = walk(Scene::by_name(rule.scene), rule.out, rule.barred);
+    let walked = walk(Scene::by_name(rule.scene), rule.out);
     let wanted = match rule.without {
         Without::Duplicate(words) => Some((NO_DUPLICATE, words)),
         Without::FalseAlarm(words) => Some((NO_FALSE_ALARM, words)),
