@@ -144,6 +144,12 @@ impl Reporter {
                 E::HoldBegan { why, floor } => {
                     (Happening::HoldBegan, format!("{why}; no window begins below tick {floor}"))
                 }
+                E::HoldStays { floor } => (
+                    Happening::Space,
+                    format!(
+                        "the hold stays: a dropped space of this name may have issued ticks below {floor}"
+                    ),
+                ),
                 E::RestartPassed => {
                     (Happening::Space, "the server was started again, which this space lets pass".to_owned())
                 }

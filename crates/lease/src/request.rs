@@ -21,7 +21,9 @@ pub enum Request {
     GiveBack(GiveBack),
     /// An operator's: the space goes on hold.
     Hold,
-    /// An operator's: nothing was lost, the hold ends now.
+    /// An operator's: nothing was lost, the hold ends now. In a space of windows the word is about every hold whose floor lies
+    /// ahead of the store's clock, and it doesn't end the one of a space that was created again before the ticks that the old
+    /// one may have issued have passed: [`Event::HoldStays`]. Rules 17 and 19.
     ReleaseHold,
     /// An operator's: whether a mere restart begins a hold.
     RestartHold(bool),
@@ -186,6 +188,11 @@ pub enum Event {
     HoldBegan {
         /// Why.
         why: Loss,
+        /// The floor.
+        floor: Tick,
+    },
+    /// An operator ended a hold, and it stays: a dropped space of the same name may have issued the ticks below. Rule 19.
+    HoldStays {
         /// The floor.
         floor: Tick,
     },

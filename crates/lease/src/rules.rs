@@ -179,6 +179,7 @@ pub fn created(
         restart_hold,
         identity: seen.live,
         floor: 0,
+        old_floor: 0,
         high_mark: 0,
         next_worker: space.windows().map_or(0, |windows| windows.terms.first_worker),
         block: block::created(space.blocks()),
@@ -189,7 +190,7 @@ pub fn created(
         draft.state.holds = old.holds;
         match &space.kind {
             Kind::Windows(windows) => {
-                window::created_again(&windows.terms, &mut draft, seen.now, before.windows(), old);
+                window::created_again(&windows.terms, &mut draft, seen, before.windows(), old);
             }
             Kind::Blocks(terms) => block::created_again(terms, &mut draft, old),
         }

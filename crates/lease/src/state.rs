@@ -37,8 +37,12 @@ pub struct SpaceState {
     pub restart_hold: bool,
     /// What the store was when the row was written last.
     pub identity: Identity,
-    /// No window begins below it; never lowered, never cleared. Rule 17.
+    /// No window begins below it; never cleared, and lowered by nothing but an operator's word that nothing was lost, down to
+    /// now or [`SpaceState::old_floor`]. Rule 17.
     pub floor: Tick,
+    /// The part of the floor that nobody lowers: a space of the same name that was dropped before this one was created may have
+    /// issued every tick below it, by holders that still go on, and this space has no rows to tell. 0: there was none. Rule 19.
+    pub old_floor: Tick,
     /// The highest `until` ever granted; unlike a worker's mark it never sinks.
     pub high_mark: Tick,
     /// Workers from here on have no row, unless one was burned before it was ever granted. Rows are made lazily. Rule 13.

@@ -124,7 +124,10 @@ pub fn settle(terms: &Terms, draft: &mut Draft, seen: &Seen) {
 }
 
 /// Begins a hold: raises the floor above everything that a lost transaction since `loss` can have granted, and lets the serial
-/// jump above everything that it can have been. A floor is never lowered. Rule 17.
+/// jump above everything that it can have been. A hold never lowers a floor. Rule 17.
+///
+/// The floor covers what was lost only if any two readings of the store's clock, a promoted replica's too, differ from the time
+/// that passed between them by at most `max_store_skew`.
 pub fn hold(terms: &Terms, draft: &mut Draft, why: Loss, loss: UnixNanos, seen_serial: u64) {
     let cover = i128::from(terms.timing.max_ahead_nanos) + terms.skew();
     let floor = terms.tick_up(loss.plus(cover)).unwrap_or(0).min(terms.end());
@@ -136,14 +139,22 @@ pub fn hold(terms: &Terms, draft: &mut Draft, why: Loss, loss: UnixNanos, seen_s
     draft.events.push(Event::HoldBegan { why, floor: draft.state.floor });
 }
 
-/// Ends a hold on an operator's word that nothing was lost: the only thing that lowers a floor.
+/// Ends a hold on an operator's word that nothing was lost: the only thing that lowers a floor, and it doesn't lower it below
+/// where a dropped space of the same name may have issued. A hold that stays because of that is told as an event. Rules 17 and 19.
+///
+/// The word is about every floor that lies ahead of the store's clock, not only about the last hold: the row doesn't tell floors
+/// apart. After a loss that was real, it is false until the clock has reached the floor, and again whenever it stands behind it.
 ///
 /// # Errors
 /// [`Refusal::BeforeEpoch`].
 pub fn release_hold(terms: &Terms, draft: &mut Draft, now: UnixNanos) -> Result<Answer, Refusal> {
     if draft.state.is_on_hold(terms, now) {
-        draft.state.floor = terms.tick_down(now)?;
-        draft.is_changed = true;
+        let floor = terms.tick_down(now)?.max(draft.state.old_floor);
+        draft.is_changed |= floor != draft.state.floor;
+        draft.state.floor = floor;
+        if draft.state.is_on_hold(terms, now) {
+            draft.events.push(Event::HoldStays { floor });
+        }
     }
     Ok(Answer::Done)
 }
@@ -151,6 +162,9 @@ pub fn release_hold(terms: &Terms, draft: &mut Draft, now: UnixNanos) -> Result<
 /// Grants windows of the workers with the lowest marks not above now; rows are made where no row is free. Rules 2, 12, 13, 17.
 ///
 /// A row that exists goes before a worker without one: the table stays as large as the most workers ever held at once.
+///
+/// "Not above now" is for more than a fresh worker at once: a window granted behind a lease that is still alive may be lost in a
+/// restore, and then that lease is renewed into it, as below the floor a live lease may be. Uniqueness needs it.
 ///
 /// # Errors
 /// [`Refusal::Doubled`], [`Refusal::OnHold`], [`Refusal::HostQuota`], [`Refusal::NoneFree`], [`Refusal::TimeFieldEnded`],
@@ -386,19 +400,22 @@ pub fn burn(terms: &Terms, draft: &mut Draft, worker: u64, rows: &Rows) -> Resul
 }
 
 /// Begins the hold of a space that is created again under the name of one that was dropped: no window begins below the old
-/// space's floor or highest mark, whatever its epoch and tick were. Rule 19.
+/// space's floor or highest mark, whatever its epoch and tick were, and no operator lowers the floor below that. Rule 19.
 pub fn created_again(
     terms: &Terms,
     draft: &mut Draft,
-    now: UnixNanos,
+    seen: &Seen,
     before: Option<&Windows>,
     old: &SpaceState,
 ) {
-    hold(terms, draft, Loss::CreatedAgain, now, old.serial);
+    hold(terms, draft, Loss::CreatedAgain, seen.now, old.serial);
     let Some(before) = before else { return };
     let highest = before.terms.time_of(old.floor.max(old.high_mark));
     let floor = terms.tick_up(highest).unwrap_or(0).min(terms.end());
     draft.state.floor = draft.state.floor.max(floor);
+    // Where the store isn't what it was when the old space's row was written, that row may be too old itself.
+    let is_old_row_believed = compare(&old.identity, &seen.live) == Change::Same;
+    draft.state.old_floor = if is_old_row_believed { floor } else { draft.state.floor };
 }
 
 /// The row of a lease, when it shows exactly what its holder was told last. Rules 11 and 12.

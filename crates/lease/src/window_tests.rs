@@ -34,6 +34,8 @@ struct Table {
     state: SpaceState,
     workers: Vec<WorkerRow>,
     live: Identity,
+    /// Of the last decision.
+    events: Vec<Event>,
 }
 
 impl Table {
@@ -49,7 +51,7 @@ impl Table {
         let seen =
             Seen { now: UnixNanos(0), live, expected: Expected::Anything, witness: Witness::default() };
         let (state, _) = created(&space, &seen, None, true);
-        Self { kind, state, workers: Vec::new(), live }
+        Self { kind, state, workers: Vec::new(), live, events: Vec::new() }
     }
 
     fn terms(&self) -> Terms {
@@ -88,6 +90,7 @@ impl Table {
 
     fn run(&mut self, seen: &Seen, request: &Request) -> Result<Answer, Refusal> {
         let decision = self.decide(seen, request);
+        self.events = decision.events;
         for write in decision.rows {
             let row = self.workers.iter_mut().find(|row| row.worker == write.row.worker);
             assert_eq!(Expect::of(row.as_deref()), write.expect);
@@ -125,6 +128,14 @@ impl Table {
 
     fn row(&self, worker: u64) -> &WorkerRow {
         self.workers.iter().find(|row| row.worker == worker).unwrap()
+    }
+
+    /// The space is dropped, and one with the same facts created under its name.
+    fn create_again(&mut self, now: i128) {
+        let space = |id| Space { id: SpaceId(id), name: "s".to_owned(), kind: self.kind.clone() };
+        let (state, _) = created(&space(2), &self.seen(now), Some((&space(1), &self.state)), true);
+        self.state = state;
+        self.workers.clear();
     }
 
     /// The store goes on from a backup.
@@ -661,13 +672,45 @@ fn rule_19_a_space_that_is_created_again_begins_on_hold_above_the_old_one() {
             Windows { scheme: "any".to_owned(), layout: String::new(), terms: Terms { base, ..terms() } };
         Space { id: SpaceId(2), name: "s".to_owned(), kind: Kind::Windows(windows) }
     };
-    for (now, tick_nanos, floor) in [(90, 1, 112), (200, 1, 212), (90, 5, 23)] {
+    for (now, tick_nanos, floor, old_floor) in [(90, 1, 112, 112), (200, 1, 212, 112), (90, 5, 23, 23)] {
         let seen = table.seen(now);
         let (state, events) = created(&space(tick_nanos), &seen, Some((&space(1), &table.state)), true);
-        assert_eq!(state.floor, floor, "{now} {tick_nanos}");
+        assert_eq!((state.floor, state.old_floor), (floor, old_floor), "{now} {tick_nanos}");
         assert!(state.serial > table.state.serial + SERIAL_JUMP);
         assert_eq!(events.len(), 1);
     }
+}
+
+#[test]
+fn rule_19_an_operator_ends_the_hold_of_a_space_that_was_created_again_above_the_old_ones_windows_only() {
+    let mut table = Table::new();
+    let old = table.acquire(100, A).unwrap();
+    table.create_again(101);
+    assert_eq!((table.state.floor, table.state.old_floor), (113, old.until));
+    table.run(&table.seen(101), &Request::ReleaseHold).unwrap();
+    assert_eq!(table.events, [Event::HoldStays { floor: old.until }]);
+    assert_eq!(table.acquire(101, B), Err(Refusal::OnHold { until: UnixNanos(i128::from(old.until)) }));
+    assert!(table.acquire(i128::from(old.until), B).unwrap().from >= old.until);
+}
+
+#[test]
+fn rule_19_an_operator_ends_the_hold_of_a_space_that_was_created_again_at_once_when_the_old_ones_windows_have_passed()
+ {
+    let mut table = Table::new();
+    table.acquire(100, A).unwrap();
+    table.create_again(150);
+    table.run(&table.seen(151), &Request::ReleaseHold).unwrap();
+    assert_eq!(table.events, []);
+    assert_eq!(table.acquire(151, B).unwrap().from, 151);
+}
+
+#[test]
+fn rule_19_the_row_of_a_dropped_space_is_not_believed_on_a_store_that_is_another() {
+    let mut table = Table::new();
+    table.acquire(100, A).unwrap();
+    table.live.timeline = 1;
+    table.create_again(150);
+    assert_eq!((table.state.floor, table.state.old_floor), (162, 162));
 }
 
 #[test]

@@ -259,6 +259,7 @@ fn space_json(shown: &Shown) -> Object {
     match &shown.space.kind {
         Kind::Windows(windows) => {
             object.put("floor", row.floor.to_string());
+            object.put("old_floor", row.old_floor.to_string());
             object.put("high_mark", row.high_mark.to_string());
             object.put("workers_granted", shown.workers.len());
             object.put("workers_held", held(shown));

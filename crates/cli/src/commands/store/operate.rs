@@ -7,7 +7,7 @@ use crate::quantities;
 use crate::reach::{self, Trust};
 use clap::Args;
 use mintage_lease::Request;
-use mintage_lease::request::Bump;
+use mintage_lease::request::{Bump, Event};
 use serde_json::json;
 use std::io::Write;
 
@@ -37,12 +37,12 @@ impl Target {
     }
 }
 
-fn ask(url: &str, name: &str, trust: Trust, request: &Request) -> Result<(), Failure> {
+/// Has a space carry out a request; what happened on the way.
+fn ask(url: &str, name: &str, trust: Trust, request: &Request) -> Result<Vec<Event>, Failure> {
     let store = trust.open(url)?;
     reach::wait(async {
         let space = store.space(name, reach::soon()).await?;
-        store.ask(&space, &trust.caller(), request, reach::soon()).await?;
-        Ok(())
+        Ok(store.ask(&space, &trust.caller(), request, reach::soon()).await?.events)
     })
 }
 
@@ -70,7 +70,9 @@ impl Hold {
     }
 }
 
-/// End a hold at once, knowing that nothing was lost.
+/// End a hold at once, knowing that nothing was lost: not now, and not in an earlier loss whose hold the store's clock stands in.
+///
+/// The hold of a space that was created again stays until the windows of the dropped one have passed.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  mintage store release-hold sqlite:ids.db orders")]
 pub(crate) struct ReleaseHold {
@@ -80,7 +82,12 @@ pub(crate) struct ReleaseHold {
 
 impl ReleaseHold {
     pub(crate) fn run(self) -> Result<Outcome, Failure> {
-        self.target.ask(&Request::ReleaseHold, "in use")
+        let (url, [name]) = reach::url_and(&self.target.place, "the space's name")?;
+        let events = ask(&url, &name, self.target.trust, &Request::ReleaseHold)?;
+        let stays = events.iter().any(|event| matches!(event, Event::HoldStays { .. }));
+        let done =
+            if stays { "on hold until the windows of the dropped space have passed" } else { "in use" };
+        self.target.tell(&name, done)
     }
 }
 

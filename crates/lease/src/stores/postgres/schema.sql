@@ -55,6 +55,7 @@ CREATE TABLE mintage.state (
     "restart_hold" boolean NOT NULL,
     "identity" text NOT NULL,
     "floor" bigint NOT NULL,
+    "old_floor" bigint NOT NULL, -- the part of it that no operator lowers
     "high_mark" bigint NOT NULL,
     "next_worker" bigint NOT NULL,
     "block_next" bigint NOT NULL,

@@ -24,8 +24,8 @@ pub(super) enum RowError {
 
 type Result<T> = std::result::Result<T, RowError>;
 
-const STATE: &str = "\"serial\", \"hold_serial\", \"holds\", \"restart_hold\", \"identity\", \"floor\", \"high_mark\", \
-     \"next_worker\", \"block_next\", \"block_nonce\", \"block_serial\", \"block_is_stale\", \"block_jumps\", \
+const STATE: &str = "\"serial\", \"hold_serial\", \"holds\", \"restart_hold\", \"identity\", \"floor\", \
+     \"old_floor\", \"high_mark\", \"next_worker\", \"block_next\", \"block_nonce\", \"block_serial\", \"block_is_stale\", \"block_jumps\", \
      \"block_jumped\", \"block_largest\", \"block_minute\", \"block_in_minute\", \"block_peak\"";
 
 const WORKER: &str = "\"worker\", \"mark\", \"from_tick\", \"serial\", \"nonce\", \"host\", \"is_burned\"";
@@ -62,6 +62,7 @@ fn state_of(row: &Row<'_>) -> Result<SpaceState> {
         restart_hold: row.get("restart_hold")?,
         identity: identity.parse().map_err(|_| RowError::Value(format!("identity {identity:?}")))?,
         floor: whole(row, "floor")?,
+        old_floor: whole(row, "old_floor")?,
         high_mark: whole(row, "high_mark")?,
         next_worker: whole(row, "next_worker")?,
         block: BlockState {
@@ -88,6 +89,7 @@ fn state_values(state: &SpaceState) -> Result<Vec<Value>> {
         state.restart_hold.into(),
         state.identity.to_string().into(),
         number(state.floor, "floor")?.into(),
+        number(state.old_floor, "old_floor")?.into(),
         number(state.high_mark, "high_mark")?.into(),
         number(state.next_worker, "next_worker")?.into(),
         number(block.next, "block_next")?.into(),
@@ -176,7 +178,7 @@ pub(super) fn write_state(
 ) -> Result<()> {
     let sql = format!(
         "UPDATE mintage_space SET ({STATE}) = (?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, \
-         ?18, ?19, ?20) WHERE \"id\" = ?1 AND \"serial\" = ?2"
+         ?18, ?19, ?20, ?21) WHERE \"id\" = ?1 AND \"serial\" = ?2"
     );
     let mut values: Vec<Value> = vec![id.to_string().into(), number(serial, "serial")?.into()];
     values.extend(state_values(state)?);

@@ -44,6 +44,7 @@ CREATE TABLE IF NOT EXISTS mintage_space (
     "restart_hold" INTEGER NOT NULL,
     "identity" TEXT NOT NULL,
     "floor" INTEGER NOT NULL,
+    "old_floor" INTEGER NOT NULL,        -- the part of it that no operator lowers
     "high_mark" INTEGER NOT NULL,
     "next_worker" INTEGER NOT NULL,
     "block_next" INTEGER NOT NULL,

@@ -111,6 +111,8 @@ pub(super) enum Out {
     Tombstone,
     /// The space that is created again ignores how far the old one got, and counts on its clock.
     RecreatedAboveOld,
+    /// An operator's word lowers the floor below what the old space may have issued.
+    OldFloorStays,
     /// Requests don't name the space's UUID.
     SpaceId,
     /// The store's clock errs by twice as much as the space allows.
@@ -240,11 +242,12 @@ pub(super) static RULES: &[Rule] = &[
     rule("comparing what clients saw of a counter", 18, None, &[O::Witness], "blocks restored", Duplicate(&[W::Claim, W::Restore, W::Claim])),
     rule("a tombstone", 19, None, &[O::Tombstone], "operator", Duplicate(&[W::Acquire, W::Recreate, W::Acquire])),
     rule("a new space's floor above the old one's marks", 19, None, &[O::RecreatedAboveOld], "operator", Duplicate(&[W::Acquire, W::Recreate, W::Acquire])),
+    rule("a floor above the old one's marks that no operator lowers", 19, None, &[O::OldFloorStays], "operator", Duplicate(&[W::Acquire, W::Recreate, W::NothingLost, W::Acquire])),
     rule("naming a space by its UUID", 19, None, &[O::SpaceId], "operator", Nothing("serials go on from the old space's, and rows are made anew")),
     // Assumptions.
     rule("a store clock that errs by no more than `max_store_skew`", 0, Some(10), &[O::SkewHolds], "restored", Duplicate(&[W::Acquire, W::Restore, W::Acquire])),
     rule("a client that saw the loss and speaks first", 0, Some(11), &[O::WitnessFirst], "restored in silence", Duplicate(&[W::Acquire, W::Restore, W::Acquire])),
-    rule("an operator who is right that nothing was lost", 0, None, &[O::OperatorIsRight], "operator", Duplicate(&[W::Acquire, W::Recreate, W::NothingLost, W::Acquire])),
+    rule("an operator who is right that nothing was lost", 0, None, &[O::OperatorIsRight], "restored", Duplicate(&[W::Acquire, W::Restore, W::NothingLost, W::Acquire])),
     rule("a promotion that loses no more than `failover_gap`", 0, None, &[O::LossWithinGap], "blocks promoted", Duplicate(&[W::Claim, W::Restore, W::Claim])),
     rule("a bump above all that was issued", 0, None, &[O::BumpAboveAll], "blocks restored", Duplicate(&[W::Claim, W::Restore, W::Bump, W::Claim])),
 ];

@@ -210,9 +210,8 @@ impl Protocol {
             steps.push(Step::Hold);
         }
         let is_held = world.table.state.hold_serial > 0;
-        // Nor may an operator say so of a space that was created again: its hold isn't for a loss.
-        let is_right = !world.is_alarming && world.table.space == 0;
-        if self.scene.left.holds > 0 && is_held && (is_right || self.is_out(Out::OperatorIsRight)) {
+        let is_right = self.scene.left.holds > 0 && !world.is_alarming;
+        if is_held && (is_right || self.is_out(Out::OperatorIsRight)) {
             steps.push(Step::NothingLost);
         }
         if left.burns > 0 {
@@ -400,7 +399,10 @@ impl Protocol {
             (old.floor, old.high_mark) = (0, 0);
         }
         let tombstone = (!self.is_out(Out::Tombstone)).then_some((&self.space, &old));
-        let (state, _) = rules::created(&self.space, &seen, tombstone, true);
+        let (mut state, _) = rules::created(&self.space, &seen, tombstone, true);
+        if self.is_out(Out::OldFloorStays) {
+            state.old_floor = 0;
+        }
         world.table = Table { space: world.table.space + 1, state, workers: Vec::new() };
         if !self.is_out(Out::SpaceId) {
             // Whoever knows the old space is refused whatever it asks: its windows count as used, and nothing else of it matters.
@@ -421,6 +423,6 @@ fn is_alarm(event: &Event) -> bool {
             !matches!(why, Loss::Operator | Loss::CreatedAgain)
         }
         Event::Jumped { .. } => true,
-        Event::RestartPassed => false,
+        Event::HoldStays { .. } | Event::RestartPassed => false,
     }
 }
