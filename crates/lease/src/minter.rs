@@ -267,7 +267,8 @@ impl Minter {
     }
 
     /// Gives the leases back: no id is minted from now on, and each mark moves to the last tick used plus one. Waits until the store
-    /// has answered, or didn't in time; what can't be given back passes by itself within a window's length.
+    /// has answered, or didn't in time; what can't be given back passes by itself within a window's length. A lease whose renewal may
+    /// still be on its way isn't given back.
     ///
     /// # Errors
     /// The first that a release met. It isn't sent again.

@@ -42,7 +42,7 @@ pub(crate) async fn supply(about: About, mut commands: UnboundedReceiver<Command
     let caller = Caller { trusts_clock: about.trusts_clock, ..Caller::default() };
     let most = if about.terms.step > 1 { 1 } else { about.terms.max_size };
     let size = about.options.first_size.clamp(1, most.max(1));
-    let mut supplier = Supplier { about, caller, most, size, again: None, fails: 0 };
+    let mut supplier = Supplier { about, caller, most, size, again: None, fails: 0, shown: 0 };
     loop {
         let due = supplier.again.unwrap_or_else(|| Instant::now() + Duration::from_secs(86_400));
         match timeout_at(due, commands.recv()).await {
@@ -76,6 +76,9 @@ struct Supplier {
     /// When a claim that failed is tried again.
     again: Option<Instant>,
     fails: u32,
+    /// The highest mark that a claim of unknown outcome showed the store. It may still be on its way, and below it nothing is
+    /// given back: the claim would then find the counter lower than what it has seen, and stop it as after a loss. Rule 11.
+    shown: u64,
 }
 
 /// After a failure a claim is tried again this soon at first, and this late at last.
@@ -97,11 +100,18 @@ impl Supplier {
         let claim = Claim { nonce: draw_nonce()?, size };
         let within = Deadline::after(self.about.deadline);
         let answered = self.about.desk.claim(&self.caller, claim, within).await;
-        let answered = answered.inspect_err(|error| {
-            if let Error::Refused { events, now, .. } = error {
-                self.about.reporter.tell_all(*now, events);
+        let answered = match answered {
+            Ok(answered) => answered,
+            Err(error) => {
+                if let Error::Refused { events, now, .. } = &error {
+                    self.about.reporter.tell_all(*now, events);
+                }
+                if matches!(error, Error::UnknownOutcome { .. }) {
+                    self.shown = self.shown.max(self.caller.witness.mark);
+                }
+                return Err(error);
             }
-        })?;
+        };
         let block = answered.answer;
         self.caller.witness.see(block.serial, block.end);
         self.about.reporter.tell_all(answered.anchor.store_now, &answered.events);
@@ -139,9 +149,17 @@ impl Supplier {
     /// Gives back what is left, once. Rule 11.
     async fn close(&mut self) -> Result<(), Error> {
         let Some(left) = self.about.tray.end() else { return Ok(()) };
-        let Some((back, wasted)) = to_give_back(left) else { return Ok(()) };
+        let Some((mut back, wasted)) = to_give_back(left) else { return Ok(()) };
         if let Some(wasted) = wasted {
             self.waste(wasted, "not the last block any more");
+        }
+        let kept = self.shown.min(back.block.end);
+        if back.unused < kept {
+            self.waste((back.unused, kept), "a claim of unknown outcome may still be on its way");
+            back.unused = kept;
+        }
+        if back.unused == back.block.end {
+            return Ok(());
         }
         // Whatever the store answers, this client has seen no more than that.
         self.caller.witness.mark = back.unused;

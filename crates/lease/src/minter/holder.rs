@@ -81,6 +81,8 @@ struct Holding {
     first: Tick,
     /// Whether its renewal was refused: another is to take its place.
     is_lost: bool,
+    /// The highest `until` that a request of unknown outcome named: it may still be on its way until that tick has passed.
+    asked: Tick,
 }
 
 #[derive(Debug)]
@@ -213,7 +215,14 @@ impl Holder {
         let lanes = Arc::new(Lanes::new(make, made?, u64::MAX));
         for (lane, (lease, _)) in granted.into_iter().enumerate() {
             let first = lease.from;
-            self.holdings.push(Holding { lanes: Arc::clone(&lanes), lane, lease, first, is_lost: false });
+            self.holdings.push(Holding {
+                lanes: Arc::clone(&lanes),
+                lane,
+                lease,
+                first,
+                is_lost: false,
+                asked: 0,
+            });
         }
         self.fails = 0;
         self.plan(self.interval());
@@ -233,6 +242,11 @@ impl Holder {
                 continue;
             }
             let Lease { worker, .. } = holding.lease;
+            if self.may_be_on_its_way(&holding) {
+                let why = Unsettled { store: self.about.desk.store().url().to_owned() };
+                self.tell_error(Happening::ReleaseFailed, Some(worker), &why);
+                continue;
+            }
             let release = Release { held: holding.lease.held(), last: closed.last };
             let within = Deadline::after(self.about.deadline.min(LONGEST_RELEASE));
             match self.about.desk.release(&self.caller, release, within).await {
@@ -254,6 +268,24 @@ impl Holder {
             self.due = far();
         }
         first_error.map_or(Ok(()), Err)
+    }
+
+    /// Whether a request about this lease may reach the store later. After a release it would find another's row in its own
+    /// window, and look like a loss; once the window that it names has passed, it proves nothing any more. Rule 11.
+    fn may_be_on_its_way(&self, holding: &Holding) -> bool {
+        let Some(windows) = self.about.desk.space().windows() else { return false };
+        let skew = i128::from(self.timing.max_store_skew_nanos);
+        holding.asked > 0 && windows.terms.is_after(holding.asked, self.now().plus(-skew))
+    }
+
+    /// Remembers which leases a request of unknown outcome was about.
+    fn note_unknown(&mut self, some: &[usize], error: &Error) {
+        if matches!(error, Error::UnknownOutcome { .. }) {
+            for i in some {
+                let holding = &mut self.holdings[*i];
+                holding.asked = holding.asked.max(holding.lease.until);
+            }
+        }
     }
 
     fn lease_event(&self, event: Happening, lease: &Lease) -> Event {
@@ -302,6 +334,7 @@ impl Holder {
             Ok(answered) => answered,
             Err(error) => {
                 self.learn_refusal(&error);
+                self.note_unknown(some, &error);
                 for i in some {
                     self.tell_error(Happening::RenewalFailed, Some(self.holdings[*i].lease.worker), &error);
                 }
@@ -341,6 +374,7 @@ impl Holder {
             }
             Err(error) => {
                 self.learn_refusal(&error);
+                self.note_unknown(some, &error);
                 self.tell_error(Happening::RenewalFailed, None, &error);
                 false
             }
@@ -414,7 +448,7 @@ impl Holder {
         if !holding.lanes.lane(holding.lane).push(tenure) {
             return Err(Error::SpaceGone { space: self.about.reporter.space.clone() });
         }
-        (holding.lease, holding.first, holding.is_lost) = (lease, lease.from, false);
+        (holding.lease, holding.first, holding.is_lost, holding.asked) = (lease, lease.from, false, 0);
         if holding.lanes.is_closed.load(Ordering::SeqCst) {
             // It was closed meanwhile; the command is on its way.
             holding.tenure().end();
@@ -478,6 +512,13 @@ impl Holder {
         let longest = Duration::from_nanos(self.timing.renew_nanos / 4);
         jittered(Duration::from_millis(100).saturating_mul(1 << self.fails.min(8)).min(longest))
     }
+}
+
+/// Why a lease isn't released.
+#[derive(Debug, thiserror::Error)]
+#[error("{store}: a renewal of unknown outcome may still be on its way; the window passes by itself")]
+struct Unsettled {
+    store: String,
 }
 
 /// A store that was just asked isn't asked again sooner than this.

@@ -1,12 +1,17 @@
 //! Allocators over a store in a file: blocks that follow each other, come late, are given back, and survive crashes.
 
+use crate::minter::Lossy;
 use crate::site::{Site, blocks, soon};
 use crate::sqlite;
 use mintage_lease::space::BlockTerms;
 use mintage_lease::store::CreateOptions;
 use mintage_lease::{Allocator, AllocatorOptions, Error, Refusal, Request, Session, SessionOptions};
+use mintage_testkit::forked::{End, Forked};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
+use std::io::Write;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 async fn site_with(terms: BlockTerms) -> Site {
@@ -122,6 +127,61 @@ async fn a_caller_waits_while_the_store_does_not_answer_and_fails_with_the_reaso
     });
     while allocator.next().is_err() {}
     unlocks.join().unwrap();
+}
+
+#[tokio::test]
+async fn rule_11_nothing_is_given_back_that_a_claim_on_its_way_has_seen() {
+    let site = site_with(BlockTerms::default()).await;
+    let lossy = Arc::new(Lossy { store: site.store(), loses: AtomicBool::new(false) });
+    let options = AllocatorOptions { fetch_at_percent: 60, ..small() };
+    let session = Session::of(Arc::clone(&lossy) as _, SessionOptions::default()).unwrap();
+    let allocator = session.space("invoices").await.unwrap().allocator_with(options).await.unwrap();
+    lossy.loses.store(true, Ordering::SeqCst);
+    // The fourth of five asks for the next block, and the answer gets lost.
+    let used: Vec<u64> = (0..4).map(|_| allocator.next().unwrap()).collect();
+    assert_eq!(used, [1, 2, 3, 4]);
+    while next_in_store(&site).await == 6 {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    allocator.close().await.unwrap();
+    let counts = allocator.counts();
+    assert_eq!((counts.claimed, counts.given_back, counts.wasted), (5, 0, 1));
+}
+
+#[test]
+fn rule_8_a_forked_child_asks_nothing_with_what_its_parent_has_seen() {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    let (site, theirs, mut client) = runtime.block_on(async {
+        let site = site_with(BlockTerms::default()).await;
+        let theirs = allocator(&site, small()).await;
+        let client = site.client("invoices").await;
+        (site, theirs, client)
+    });
+    let block = runtime.block_on(client.claim(10)).unwrap();
+    let (url, seen, copy) = (site.url.clone(), client.clone(), theirs.clone());
+    // What the child had seen would be a sign of loss after this.
+    runtime.block_on(client.give_back(block, block.start)).unwrap();
+    let child = Forked::run(Duration::from_secs(20), move |out| {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        runtime.block_on(async {
+            writeln!(out, "{}", seen.done(Request::Look).await.unwrap_err()).unwrap();
+            writeln!(out, "{}", copy.next().unwrap_err()).unwrap();
+            drop((seen, copy));
+            let session = mintage_lease::open(&url).await.unwrap();
+            let own = session.space("invoices").await.unwrap().allocator_with(small()).await.unwrap();
+            writeln!(out, "{}", own.next().unwrap()).unwrap();
+            own.close().await.unwrap();
+        });
+    });
+    let (report, end) = child.unwrap().finish().unwrap();
+    let report = String::from_utf8(report).unwrap();
+    assert_eq!(end, End::Code(0), "{report}");
+    let lines: Vec<&str> = report.lines().collect();
+    assert!(lines[0].contains("forked") && lines[1].contains("forked"), "{report}");
+    assert_eq!(lines[2], "6");
+    let state = runtime.block_on(site.store().show("invoices", soon())).unwrap().state;
+    assert_eq!((state.block.next, state.block.is_stale), (7, false));
+    assert_eq!(theirs.next().unwrap(), 1);
 }
 
 /// What happens to one of three allocators of a space.

@@ -213,11 +213,11 @@ async fn a_space_of_blocks_has_no_minter_and_one_on_hold_says_until_when() {
     assert_eq!(wrong.to_string(), "invoices: is a space of blocks, a minter doesn't go with it");
 }
 
-/// A store whose answers to renewals get lost while it is told so, after they were carried out.
+/// A store whose answers to renewals and claims get lost while it is told so, after they were carried out.
 #[derive(Debug)]
-struct Lossy {
-    store: Arc<dyn Store>,
-    loses: AtomicBool,
+pub(crate) struct Lossy {
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) loses: AtomicBool,
 }
 
 impl Store for Lossy {
@@ -239,7 +239,7 @@ impl Store for Lossy {
     ) -> Answering<'a, Answered> {
         Box::pin(async move {
             let answered = self.store.ask(space, caller, request, deadline).await;
-            if matches!(request, Request::Renew(_)) && self.loses.load(Ordering::SeqCst) {
+            if matches!(request, Request::Renew(_) | Request::Claim(_)) && self.loses.load(Ordering::SeqCst) {
                 let source = "the answer was lost".into();
                 return Err(Error::UnknownOutcome {
                     store: self.url().to_owned(),
@@ -288,6 +288,31 @@ async fn a_renewal_of_unknown_outcome_burns_a_window_and_nothing_else() {
     lossy.loses.store(false, Ordering::SeqCst);
     mint_for(&minter, Duration::from_millis(500), &mut all);
     assert_eq!((minter.workers(), watched.count(Happening::Lost)), (vec![1], 1));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn rule_11_no_lease_is_released_while_a_renewal_of_it_may_be_on_its_way() {
+    let site = site_with(|windows| {
+        brief(windows);
+        // So long that the window doesn't pass meanwhile.
+        let timing = &mut windows.terms.timing;
+        (timing.window_nanos, timing.max_ahead_nanos) = (30_000_000_000, 30_000_000_000);
+    })
+    .await;
+    let lossy = Arc::new(Lossy { store: site.store(), loses: AtomicBool::new(true) });
+    let watched = Watched::of(Arc::clone(&lossy) as Arc<dyn Store>);
+    let minter = watched.minter(MinterOptions::default()).await;
+    while watched.count(Happening::RenewalFailed) == 0 {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    let row = shown(&site).await.workers[0].clone();
+    minter.close().await.unwrap();
+    // The store has carried out the renewal: a release would have been refused, or have lowered the mark.
+    assert_eq!(shown(&site).await.workers[0], row);
+    assert_eq!((watched.count(Happening::Released), watched.count(Happening::ReleaseFailed)), (0, 1));
+    let events = watched.events.lock().unwrap();
+    let told = events.iter().find(|event| event.event == Happening::ReleaseFailed).unwrap();
+    assert!(told.detail.as_ref().unwrap().contains("may still be on its way"), "{told:?}");
 }
 
 #[test]
