@@ -6,7 +6,9 @@ use std::fmt::Write as _;
 
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/lease-proof.md");
 /// The tables, by the word that stands in the comments around each.
-const TABLES: [(&str, fn() -> String); 2] = [("scenes", scenes), ("rules", rules)];
+type Table = (&'static str, fn() -> String);
+
+const TABLES: [Table; 2] = [("scenes", scenes), ("rules", rules)];
 
 fn scenes() -> String {
     let mut text = String::from("\n| scene | what is in it | bounds |\n|---|---|---|\n");
