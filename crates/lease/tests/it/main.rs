@@ -3,6 +3,8 @@
 #![expect(clippy::unwrap_used, reason = "a test says what it expects by stopping")]
 
 mod conformance;
+mod postgres;
 mod processes;
+mod proxy;
 mod site;
 mod sqlite;
