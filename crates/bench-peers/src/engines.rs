@@ -18,16 +18,25 @@ pub(crate) type Buffer = [u8; 64];
 /// Calls that need a state of their own: each run begins with a fresh one, as a thread would.
 pub(crate) struct Own<M> {
     clock: &'static str,
+    is_shared: bool,
     make: M,
 }
 
 impl<M: Fn() -> F + Send + Sync + 'static, F: FnMut() -> T, T> Own<M> {
     pub(crate) fn boxed(clock: &'static str, make: M) -> Box<dyn Engine> {
-        Box::new(Self { clock, make })
+        Box::new(Self { clock, is_shared: false, make })
+    }
+
+    /// The same for threads whose states have something in common.
+    pub(crate) fn shared(clock: &'static str, make: M) -> Box<dyn Engine> {
+        Box::new(Self { clock, is_shared: true, make })
     }
 }
 
 impl<M: Fn() -> F + Send + Sync, F: FnMut() -> T, T> Engine for Own<M> {
+    fn is_shared(&self) -> bool {
+        self.is_shared
+    }
     fn operation(&self) -> &'static str {
         "one by one"
     }

@@ -4,8 +4,10 @@
 use crate::engines::Make;
 use crate::ours;
 use crate::peers::{self, Peer};
-use mintage::schemes::{ksuid::KsuidScheme, objectid::ObjectIdScheme, ulid::UlidScheme};
-use mintage::schemes::{uuid_v4::UuidV4Scheme, uuid_v7::UuidV7Scheme, xid::XidScheme};
+use mintage::schemes::ulid::{UlidRule, UlidScheme};
+use mintage::schemes::uuid_v7::{Uuid7Rule, UuidV7Scheme};
+use mintage::schemes::{ksuid::KsuidScheme, objectid::ObjectIdScheme};
+use mintage::schemes::{uuid_v4::UuidV4Scheme, xid::XidScheme};
 
 /// One piece of work.
 #[derive(Clone, Copy, Debug)]
@@ -88,11 +90,12 @@ pub const OPERATIONS: &[Operation] = &[
     alone(
         "mint uuid-v7",
         ours::mint::<UuidV7Scheme>,
-        &[
-            rival(peers::UUID7, 0.75, peers::uuid7),
-            rival(peers::UUID7_OWN, 0.75, peers::uuid7_own),
-            rival(peers::UUID, 0.75, peers::uuid_v7),
-        ],
+        &[rival(peers::UUID7, 0.75, peers::uuid7), rival(peers::UUID, 0.75, peers::uuid_v7)],
+    ),
+    alone(
+        "mint uuid-v7, owned by its thread",
+        ours::mint_owned::<Uuid7Rule>,
+        &[rival(peers::UUID7_OWN, 0.75, peers::uuid7_own)],
     ),
     alone(
         "mint uuid-v7, batches of 1024",
@@ -106,6 +109,11 @@ pub const OPERATIONS: &[Operation] = &[
     alone(
         "mint ulid",
         ours::mint::<UlidScheme>,
+        &[reported(peers::ULID, peers::ulid), reported(peers::FERROID, peers::ferroid_ulid)],
+    ),
+    alone(
+        "mint ulid, owned by its thread",
+        ours::mint_owned::<UlidRule>,
         &[rival(peers::ULID, 0.8, peers::ulid), reported(peers::FERROID, peers::ferroid_ulid)],
     ),
     alone(
@@ -180,7 +188,7 @@ pub const OPERATIONS: &[Operation] = &[
         floor: TEXTS,
         ..alone(
             "mint and print uuid-v7, batches of 1024",
-            ours::mint_texts::<UuidV7Scheme, 36>,
+            ours::mint_texts::<UuidV7Scheme>,
             &[reported(peers::UUID, peers::mint_texts_uuid_v7)],
         )
     },
@@ -188,7 +196,7 @@ pub const OPERATIONS: &[Operation] = &[
         floor: TEXTS,
         ..alone(
             "mint and print ulid, batches of 1024",
-            ours::mint_texts::<UlidScheme, 26>,
+            ours::mint_texts::<UlidScheme>,
             &[reported(peers::FERROID, peers::mint_texts_ulid)],
         )
     },
@@ -196,7 +204,7 @@ pub const OPERATIONS: &[Operation] = &[
         floor: TEXTS,
         ..alone(
             "mint and print ksuid, batches of 1024",
-            ours::mint_texts::<KsuidScheme, 27>,
+            ours::mint_texts::<KsuidScheme>,
             &[reported(peers::KSUID, peers::mint_texts_ksuid)],
         )
     },

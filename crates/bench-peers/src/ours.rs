@@ -1,15 +1,19 @@
 //! What is measured of Mintage: every call into it stands in this file, in the form that a program would write.
 
-use crate::engines::{AtThePace, BATCH, Buffer, Filling, Printing, TURN};
+use crate::engines::{AtThePace, BATCH, Buffer, Filling, Own, Printing, TURN};
 use crate::given_clock::GivenClock;
 use crate::inputs;
+use mintage::generators::AnyClock;
 use mintage::generators::counter::{Compiled, CounterGenerator};
+use mintage::generators::owned::Owned;
+use mintage::generators::rule::Rule;
 use mintage::raw::Repr;
 use mintage::scheme::Mint;
 use mintage::schemes::snowflake_twitter::SnowflakeTwitterScheme;
 use mintage::text::{BASE62, Text, TextForm};
 use mintage::{
-    Error, Generator, Id, Ksuid, Nanoid, RawId, Settings, SnowflakeTwitter, StaticScheme, Ulid, UuidV7,
+    Error, Generator, Id, IdSource, Ksuid, Nanoid, RawId, Settings, SnowflakeTwitter, StaticScheme, Ulid,
+    UuidV7,
 };
 use mintage_bench::{Each, Engine, Over};
 use std::hint::black_box;
@@ -17,24 +21,27 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 /// Ids that a thread takes at once from a generator that it shares.
-pub(crate) const RUN: usize = 64;
+pub(crate) const RUN: u64 = 64;
 
 /// `Id::new`, from the generator that the process shares.
 pub(crate) fn mint<S: Mint>() -> Box<dyn Engine> {
     Each::boxed("one by one", "system", Id::<S>::new)
 }
 
-/// A batch from a generator of one's own.
-pub(crate) fn mint_batch<S: StaticScheme>() -> Box<dyn Engine> {
-    let generator = S::SCHEME.generator(&Settings::default()).expect(MADE);
-    let generator: Arc<dyn Generator> = generator.into();
-    Filling::boxed("system", RawId::ZERO, move || {
-        let generator = generator.clone();
-        move |ids: &mut [RawId]| generator.fill(ids).expect(MINTED)
+/// The same of a generator that one thread owns.
+pub(crate) fn mint_owned<R: Rule + Default>() -> Box<dyn Engine> {
+    Own::boxed("system", || {
+        let mut generator = Owned::new(R::default());
+        move || generator.next_id()
     })
 }
 
-type Snowflakes = CounterGenerator<Compiled<SnowflakeTwitterScheme>>;
+/// `Id::fill`, from the generator that the process shares.
+pub(crate) fn mint_batch<S: Mint>() -> Box<dyn Engine> {
+    Filling::boxed("system", Id::<S>::ZERO, || |ids: &mut [Id<S>]| Id::fill(ids).expect(MINTED))
+}
+
+type Snowflakes<C = AnyClock> = CounterGenerator<Compiled<SnowflakeTwitterScheme>, C>;
 
 fn snowflakes(settings: &Settings) -> Snowflakes {
     let scheme = SnowflakeTwitter::SCHEME;
@@ -42,10 +49,13 @@ fn snowflakes(settings: &Settings) -> Snowflakes {
 }
 
 /// A generator by a given clock, and what lets that clock go on.
-fn snowflakes_given() -> (Snowflakes, GivenClock) {
-    let clock = GivenClock::new();
-    let settings = Settings { worker: Some(1), clock: Some(Arc::new(clock.clone())), ..Settings::default() };
-    (snowflakes(&settings), clock)
+fn snowflakes_given() -> (Snowflakes<GivenClock>, GivenClock) {
+    let (scheme, clock) = (SnowflakeTwitter::SCHEME, GivenClock::new());
+    let settings = Settings { worker: Some(1), ..Settings::default() };
+    let parts = Compiled::default();
+    let generator =
+        CounterGenerator::with_clock(scheme.name, &scheme.layout, parts, &settings, clock.clone());
+    (generator.expect(MADE), clock)
 }
 
 /// Tries until the sequence isn't spent, while the clock goes on.
@@ -66,18 +76,19 @@ pub(crate) fn snowflake_given() -> Box<dyn Engine> {
 
 /// Threads share a generator, and each takes a run of ids at once.
 pub(crate) fn snowflake_given_runs() -> Box<dyn Engine> {
-    let shared = Arc::new(snowflakes_given());
-    Filling::of(RUN, "given", RawId::ZERO, move || {
-        let shared = shared.clone();
-        move |ids: &mut [RawId]| fill_passing(&shared.0, &shared.1, ids)
+    // For the rest of the process, as a static would be: threads borrow from it.
+    let shared: &'static (Snowflakes<GivenClock>, GivenClock) = Box::leak(Box::new(snowflakes_given()));
+    Own::shared("given", move || {
+        let mut runs = shared.0.runs(RUN);
+        move || passing(&shared.1, || runs.try_next_id())
     })
 }
 
 /// Fills the whole slice, while the clock goes on.
-fn fill_passing(generator: &Snowflakes, clock: &GivenClock, ids: &mut [RawId]) {
+fn fill_passing(generator: &Snowflakes<GivenClock>, clock: &GivenClock, ids: &mut [SnowflakeTwitter]) {
     let mut made = 0;
     while made < ids.len() {
-        made += passing(clock, || generator.try_fill(&mut ids[made..]));
+        made += passing(clock, || generator.try_fill_ids(&mut ids[made..]));
     }
 }
 
@@ -93,8 +104,7 @@ pub(crate) fn snowflake_real<const WORKERS: u64>() -> Box<dyn Engine> {
 
 /// A NanoID is its text.
 pub(crate) fn nanoid() -> Box<dyn Engine> {
-    let generator = Nanoid::SCHEME.generator(&Settings::default()).expect(MADE);
-    Each::boxed("one by one", "none", move || Nanoid::SCHEME.print(generator.next().expect(MINTED)))
+    Each::boxed("one by one", "none", || Nanoid::new().to_text())
 }
 
 fn ids<S: StaticScheme>(numbers: impl IntoIterator<Item = RawId>) -> Vec<Id<S>> {
@@ -113,8 +123,8 @@ pub(crate) fn ksuids() -> Vec<Ksuid> {
     inputs::ksuids().iter().map(|bytes| Ksuid::from_bytes(bytes).expect("20 bytes are a KSUID")).collect()
 }
 
-fn print<S: StaticScheme>(id: Id<S>, _: &mut Buffer) {
-    black_box(id.to_text());
+fn print<S: StaticScheme>(id: Id<S>, buffer: &mut Buffer) {
+    black_box(id.encode(buffer));
 }
 
 fn parse<S: StaticScheme>(ids: &[Id<S>]) -> Box<dyn Engine> {
@@ -164,38 +174,32 @@ pub(crate) fn parse_base62() -> Box<dyn Engine> {
     Over::boxed("parse", texts, |text: &String| BASE62_64.parse(text, 64, "base62"))
 }
 
-/// Texts straight from a generator by the system clock, side by side in one buffer, in the scheme's canonical form of `LEN`
-/// characters.
-pub(crate) fn mint_texts<S: StaticScheme, const LEN: usize>() -> Box<dyn Engine> {
-    let generator = S::SCHEME.generator(&Settings::default()).expect(MADE);
-    let fill = move |ids: &mut [RawId]| generator.fill(ids).expect(MINTED);
-    texts::<LEN>("system", fill, |id| S::SCHEME.print(id))
+/// `Id::fill_text`: texts straight from the generator that the process shares, a line each.
+pub(crate) fn mint_texts<S: Mint>() -> Box<dyn Engine> {
+    texts("system", |count, lines: &mut String| Id::<S>::fill_text(count, lines).expect(MINTED))
 }
 
 /// Snowflakes in base 62, by a given clock: by the system's they would wait for ticks.
 pub(crate) fn mint_base62_snowflakes() -> Box<dyn Engine> {
-    let (generator, clock) = snowflakes_given();
-    texts::<11>(
-        "given",
-        move |ids| fill_passing(&generator, &clock, ids),
-        |id| BASE62_64.print(id).expect("64 bits fit the form"),
-    )
+    let given = Arc::new(snowflakes_given());
+    texts("given", move |count, lines: &mut String| {
+        let mut ids = [SnowflakeTwitter::ZERO; BATCH];
+        fill_passing(&given.0, &given.1, &mut ids[..count]);
+        let ids = ids[..count].iter().map(|id| id.raw());
+        BASE62_64.print_lines(ids, lines).expect("64 bits fit the form");
+    })
 }
 
-fn texts<const LEN: usize>(
+fn texts(
     clock: &'static str,
-    fill: impl Fn(&mut [RawId]) + Send + Sync + 'static,
-    print: fn(RawId) -> Text,
+    fill: impl Fn(usize, &mut String) + Clone + Send + Sync + 'static,
 ) -> Box<dyn Engine> {
-    let fill = Arc::new(fill);
-    Filling::boxed(clock, [0; LEN], move || {
-        let fill = fill.clone();
-        let mut ids = [RawId::ZERO; BATCH];
-        move |texts: &mut [[u8; LEN]]| {
-            fill(&mut ids);
-            for (text, id) in texts.iter_mut().zip(ids) {
-                text.copy_from_slice(print(id).as_bytes());
-            }
+    Filling::boxed(clock, (), move || {
+        let (fill, mut lines) = (fill.clone(), String::new());
+        move |ids: &mut [()]| {
+            lines.clear();
+            fill(ids.len(), &mut lines);
+            black_box(lines.as_str());
         }
     })
 }

@@ -8,7 +8,7 @@ use crate::raw::{RawId, Repr};
 #[cfg(feature = "std")]
 use crate::scheme::Mint;
 use crate::scheme::{Scheme, StaticScheme};
-use crate::text::Text;
+use crate::text::{MAX_TEXT, Text, TextForm, Way};
 use crate::time::UnixNanos;
 use core::fmt;
 use core::str::FromStr;
@@ -30,6 +30,11 @@ pub struct Id<S: StaticScheme>(pub(crate) S::Repr);
 impl<S: StaticScheme> Id<S> {
     /// The scheme's description.
     pub const SCHEME: &'static Scheme = S::SCHEME;
+    /// The canonical form, how it is spelled fastest, and which bits are fixed to what: known when compiling, not looked up.
+    const FORM: TextForm = *S::SCHEME.canonical();
+    const WAY: Way = Self::FORM.way();
+    const FIXED_MASK: RawId = S::SCHEME.mapping.from_layout(S::SCHEME.layout.fixed_mask());
+    const FIXED: RawId = S::SCHEME.mapping.from_layout(S::SCHEME.layout.fixed());
 
     /// All bits zero: something to put into an array before it is filled. Not an id of every scheme.
     pub const ZERO: Self = Self(<S::Repr as Repr>::ZERO);
@@ -44,6 +49,7 @@ impl<S: StaticScheme> Id<S> {
 
     /// The number.
     #[must_use]
+    #[inline]
     pub fn raw(self) -> RawId {
         self.0.into_raw()
     }
@@ -92,8 +98,22 @@ impl<S: StaticScheme> Id<S> {
 
     /// The canonical text, on the stack.
     #[must_use]
+    #[inline]
     pub fn to_text(self) -> Text {
-        S::SCHEME.print(self.raw())
+        Self::FORM.text(Self::WAY, self.raw(), |raw| S::SCHEME.print(raw))
+    }
+
+    /// The canonical text, written to the beginning of `buffer`; what stands behind it is overwritten with anything.
+    ///
+    /// ```
+    /// use mintage::{Ulid, text::MAX_TEXT};
+    /// let id: Ulid = "01ARZ3NDEKTSV4RRFFQ69G5FAV".parse()?;
+    /// assert_eq!(id.encode(&mut [0; MAX_TEXT]), "01ARZ3NDEKTSV4RRFFQ69G5FAV");
+    /// # Ok::<(), mintage::Error>(())
+    /// ```
+    #[inline]
+    pub fn encode(self, buffer: &mut [u8; MAX_TEXT]) -> &str {
+        Self::FORM.text_in(Self::WAY, self.raw(), buffer, |raw| S::SCHEME.print(raw))
     }
 
     /// When the id was made, at the start of its tick; `None` when the scheme has no time field, or when the year is beyond what
@@ -202,7 +222,14 @@ impl<S: StaticScheme> fmt::Debug for Id<S> {
 
 impl<S: StaticScheme> FromStr for Id<S> {
     type Err = Error;
+    #[inline]
     fn from_str(text: &str) -> Result<Self, Error> {
+        let raw = Self::FORM.read(Self::WAY, text.as_bytes(), S::SCHEME.layout.bits());
+        if let Some(raw) = raw
+            && raw.and(Self::FIXED_MASK).is(Self::FIXED)
+        {
+            return Ok(Self(S::Repr::from_raw(raw)));
+        }
         S::SCHEME.parse(text).map(|raw| Self(S::Repr::from_raw(raw)))
     }
 }

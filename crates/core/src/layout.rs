@@ -181,6 +181,9 @@ pub struct Layout {
     bits: u32,
     len: usize,
     fields: [Field; MAX_FIELDS],
+    /// Ones where the fields fix the bits, and what they are fixed to: one comparison tells most ids from others.
+    fixed_mask: RawId,
+    fixed: RawId,
 }
 
 impl Layout {
@@ -211,7 +214,8 @@ impl Layout {
         if bits == 0 || bits > RawId::MAX_BITS {
             return Err(Error::Layout(LayoutFault::Bits { found: bits }));
         }
-        let mut layout = Self { bits, len: fields.len(), fields: [fields[0]; MAX_FIELDS] };
+        let (fixed_mask, fixed) = (RawId::ZERO, RawId::ZERO);
+        let mut layout = Self { bits, len: fields.len(), fields: [fields[0]; MAX_FIELDS], fixed_mask, fixed };
         let mut base: Option<TimeBase> = None;
         let (mut sum, mut i) = (0, 0);
         while i < fields.len() {
@@ -243,6 +247,15 @@ impl Layout {
         }
         if sum != bits {
             return Err(Error::Layout(LayoutFault::Sum { found: sum, expected: bits }));
+        }
+        i = 0;
+        while i < layout.len {
+            if let Role::Fixed(value) = layout.fields[i].role {
+                let slot = layout.slot(i);
+                layout.fixed_mask = layout.fixed_mask.with_bits(slot.shift, slot.bits, slot.max());
+                layout.fixed = layout.fixed.with_bits(slot.shift, slot.bits, value);
+            }
+            i += 1;
         }
         Ok(layout)
     }
@@ -421,20 +434,21 @@ impl Layout {
     /// Version, variant and the like, in place; all other bits zero.
     #[must_use]
     pub const fn fixed(&self) -> RawId {
-        let (mut raw, mut i) = (RawId::ZERO, 0);
-        while i < self.len {
-            if let Role::Fixed(value) = self.fields[i].role {
-                let slot = self.slot(i);
-                raw = raw.with_bits(slot.shift, slot.bits, value);
-            }
-            i += 1;
-        }
-        raw
+        self.fixed
+    }
+
+    /// Ones in place of the fixed bits; all other bits zero.
+    #[must_use]
+    pub(crate) const fn fixed_mask(&self) -> RawId {
+        self.fixed_mask
     }
 
     /// The first fixed field whose bits differ, with the value found; `None` when all agree.
     #[must_use]
     pub const fn mismatch(&self, raw: RawId) -> Option<(Field, u128)> {
+        if raw.and(self.fixed_mask).is(self.fixed) {
+            return None;
+        }
         let mut i = 0;
         while i < self.len {
             if let Role::Fixed(value) = self.fields[i].role {

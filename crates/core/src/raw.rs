@@ -22,36 +22,42 @@ impl RawId {
 
     /// The id whose value is `number`.
     #[must_use]
+    #[inline]
     pub const fn new(number: u128) -> Self {
         Self { hi: 0, lo: number }
     }
 
     /// The id `high * 2^128 + low`.
     #[must_use]
+    #[inline]
     pub const fn from_parts(high: u32, low: u128) -> Self {
         Self { hi: high, lo: low }
     }
 
     /// Bits 0 to 127.
     #[must_use]
+    #[inline]
     pub const fn low(self) -> u128 {
         self.lo
     }
 
     /// Bits 128 to 159.
     #[must_use]
+    #[inline]
     pub const fn high(self) -> u32 {
         self.hi
     }
 
     /// The largest id of `bits` bits (1 to 160).
     #[must_use]
+    #[inline]
     pub const fn max_of(bits: u32) -> Self {
         Self { hi: if bits > 128 { low_u32(mask(bits - 128)) } else { 0 }, lo: mask(bits) }
     }
 
     /// Whether the value fits in `bits` bits.
     #[must_use]
+    #[inline]
     pub const fn fits(self, bits: u32) -> bool {
         let max = Self::max_of(bits);
         self.hi <= max.hi && (self.hi < max.hi || self.lo <= max.lo)
@@ -59,6 +65,7 @@ impl RawId {
 
     /// `width` bits (1 to 128) that end `shift` bits above the least significant one.
     #[must_use]
+    #[inline]
     pub const fn bits(self, shift: u32, width: u32) -> u128 {
         let shifted = if shift >= 128 {
             if shift >= 160 { 0 } else { (self.hi as u128) >> (shift - 128) }
@@ -73,6 +80,7 @@ impl RawId {
     /// The same id with `value` set into `width` bits at `shift`; those bits must be zero, and bits of `value` above `width` are
     /// not looked at: callers check ranges first.
     #[must_use]
+    #[inline]
     pub const fn with_bits(self, shift: u32, width: u32, value: u128) -> Self {
         let value = value & mask(width);
         if shift >= 128 {
@@ -84,6 +92,7 @@ impl RawId {
 
     /// The number without its lowest `bits` bits (0 to 160).
     #[must_use]
+    #[inline]
     pub const fn shifted_down(self, bits: u32) -> Self {
         if bits >= 128 {
             Self { hi: 0, lo: self.bits(bits, 32) }
@@ -96,6 +105,7 @@ impl RawId {
 
     /// The number with `bits` zero bits (0 to 127) below it; what passes 160 bits is lost.
     #[must_use]
+    #[inline]
     pub const fn shifted_up(self, bits: u32) -> Self {
         if bits == 0 {
             return self;
@@ -106,6 +116,7 @@ impl RawId {
 
     /// Bitwise or.
     #[must_use]
+    #[inline]
     pub const fn or(self, other: Self) -> Self {
         Self { hi: self.hi | other.hi, lo: self.lo | other.lo }
     }
@@ -121,6 +132,20 @@ impl RawId {
             return None;
         }
         Some(Self { hi: low_u32(hi), lo: (high_half << 64) | (low_half & mask(64)) })
+    }
+
+    /// `self * factor + word`, or `None` above 160 bits.
+    #[must_use]
+    #[inline]
+    pub(crate) const fn checked_mul_add_word(self, factor: u64, word: u64) -> Option<Self> {
+        let factor = factor as u128;
+        let low = low_u64(self.lo) as u128 * factor + word as u128;
+        let middle = (self.lo >> 64) * factor + (low >> 64);
+        let high = self.hi as u128 * factor + (middle >> 64);
+        if high > u32::MAX as u128 {
+            return None;
+        }
+        Some(Self { hi: low_u32(high), lo: (middle << 64) | low_u64(low) as u128 })
     }
 
     /// Quotient and remainder by `radix` (at least 1).
@@ -159,29 +184,53 @@ impl RawId {
 
     /// The 20 bytes of the number, big-endian.
     #[must_use]
+    #[inline]
     pub const fn to_be_bytes(self) -> [u8; 20] {
-        let (hi, lo) = (self.hi.to_be_bytes(), self.lo.to_be_bytes());
         let mut bytes = [0; 20];
-        let mut i = 0;
-        while i < 20 {
-            bytes[i] = if i < 4 { hi[i] } else { lo[i - 4] };
-            i += 1;
-        }
+        let (high, low) = bytes.split_at_mut(4);
+        high.copy_from_slice(&self.hi.to_be_bytes());
+        low.copy_from_slice(&self.lo.to_be_bytes());
         bytes
     }
 
     /// The number in `bytes`, big-endian; `None` for more than 20 bytes.
     #[must_use]
+    #[inline]
     pub const fn from_be_bytes(bytes: &[u8]) -> Option<Self> {
         if bytes.len() > 20 {
             return None;
         }
-        let (mut id, mut i) = (Self::ZERO, 0);
-        while i < bytes.len() {
-            id = Self { hi: (id.hi << 8) | low_u32(id.lo >> 120), lo: (id.lo << 8) | bytes[i] as u128 };
-            i += 1;
-        }
-        Some(id)
+        let mut wide = [0; 20];
+        wide.split_at_mut(20 - bytes.len()).1.copy_from_slice(bytes);
+        Some(Self::from_be_20(&wide))
+    }
+
+    /// The number in 20 bytes, big-endian: two loads.
+    #[inline]
+    const fn from_be_20(bytes: &[u8; 20]) -> Self {
+        let [a, b, c, d, low @ ..] = *bytes;
+        Self { hi: u32::from_be_bytes([a, b, c, d]), lo: u128::from_be_bytes(low) }
+    }
+
+    /// The number in 12 bytes, big-endian: two loads.
+    #[inline]
+    const fn from_be_12(bytes: &[u8; 12]) -> Self {
+        let [a, b, c, d, low @ ..] = *bytes;
+        let high = u32::from_be_bytes([a, b, c, d]);
+        Self::new((high as u128) << 64 | u64::from_be_bytes(low) as u128)
+    }
+
+    /// The bits that are set in both.
+    #[must_use]
+    #[inline]
+    pub(crate) const fn and(self, other: Self) -> Self {
+        Self { hi: self.hi & other.hi, lo: self.lo & other.lo }
+    }
+
+    /// Whether both are one number; `==` isn't `const`.
+    #[inline]
+    pub(crate) const fn is(self, other: Self) -> bool {
+        self.hi == other.hi && self.lo == other.lo
     }
 }
 
@@ -223,12 +272,15 @@ impl Repr for u64 {
     const BYTES: usize = 8;
     const ZERO: Self = 0;
     type Bytes = [u8; 8];
+    #[inline]
     fn from_raw(raw: RawId) -> Self {
         low_u64(raw.lo)
     }
+    #[inline]
     fn into_raw(self) -> RawId {
         self.into()
     }
+    #[inline]
     fn to_bytes(self) -> [u8; 8] {
         self.to_be_bytes()
     }
@@ -238,12 +290,15 @@ impl Repr for u128 {
     const BYTES: usize = 16;
     const ZERO: Self = 0;
     type Bytes = [u8; 16];
+    #[inline]
     fn from_raw(raw: RawId) -> Self {
         raw.lo
     }
+    #[inline]
     fn into_raw(self) -> RawId {
         self.into()
     }
+    #[inline]
     fn to_bytes(self) -> [u8; 16] {
         self.to_be_bytes()
     }
@@ -253,15 +308,15 @@ impl Repr for [u8; 12] {
     const BYTES: usize = 12;
     const ZERO: Self = [0; 12];
     type Bytes = Self;
+    #[inline]
     fn from_raw(raw: RawId) -> Self {
         bytes_12(raw)
     }
+    #[inline]
     fn into_raw(self) -> RawId {
-        match RawId::from_be_bytes(&self) {
-            Some(raw) => raw,
-            None => RawId::ZERO, // not reached: 12 bytes always fit
-        }
+        RawId::from_be_12(&self)
     }
+    #[inline]
     fn to_bytes(self) -> Self {
         self
     }
@@ -271,34 +326,33 @@ impl Repr for [u8; 20] {
     const BYTES: usize = 20;
     const ZERO: Self = [0; 20];
     type Bytes = Self;
+    #[inline]
     fn from_raw(raw: RawId) -> Self {
         raw.to_be_bytes()
     }
+    #[inline]
     fn into_raw(self) -> RawId {
-        match RawId::from_be_bytes(&self) {
-            Some(raw) => raw,
-            None => RawId::ZERO, // not reached: 20 bytes always fit
-        }
+        RawId::from_be_20(&self)
     }
+    #[inline]
     fn to_bytes(self) -> Self {
         self
     }
 }
 
 /// The last 12 bytes of the number.
+#[inline]
 pub(crate) const fn bytes_12(raw: RawId) -> [u8; 12] {
-    let wide = raw.to_be_bytes();
     let mut bytes = [0; 12];
-    let mut i = 0;
-    while i < 12 {
-        bytes[i] = wide[i + 8];
-        i += 1;
-    }
+    let (high, low) = bytes.split_at_mut(4);
+    high.copy_from_slice(&low_u32(raw.lo >> 64).to_be_bytes());
+    low.copy_from_slice(&low_u64(raw.lo).to_be_bytes());
     bytes
 }
 
 /// The lowest `width` bits set; all 128 from 128 on.
 #[must_use]
+#[inline]
 pub(crate) const fn mask(width: u32) -> u128 {
     if width >= 128 { u128::MAX } else { (1 << width) - 1 }
 }
@@ -309,6 +363,7 @@ pub(crate) const fn mask(width: u32) -> u128 {
     reason = "the low word is what the caller asks for; ranges are checked by layouts"
 )]
 #[must_use]
+#[inline]
 pub(crate) const fn low_u64(number: u128) -> u64 {
     number as u64
 }
@@ -319,6 +374,7 @@ pub(crate) const fn low_u64(number: u128) -> u64 {
     reason = "the low limb is what the caller asks for; ranges are checked by layouts"
 )]
 #[must_use]
+#[inline]
 pub(crate) const fn low_u32(number: u128) -> u32 {
     number as u32
 }
@@ -354,5 +410,16 @@ mod tests {
         let raw = RawId::from_parts(1, 2);
         assert_eq!(RawId::from_be_bytes(&raw.to_be_bytes()), Some(raw));
         assert_eq!(RawId::from_be_bytes(&[0; 21]), None);
+        assert_eq!(RawId::from_be_bytes(&[]), Some(RawId::ZERO));
+        let bytes: [u8; 20] = core::array::from_fn(|i| u8::try_from(i + 1).unwrap());
+        for len in 0..=20 {
+            let raw = RawId::from_be_bytes(&bytes[..len]).unwrap();
+            assert_eq!(&raw.to_be_bytes()[20 - len..], &bytes[..len]);
+            assert!(raw.to_be_bytes()[..20 - len].iter().all(|byte| *byte == 0));
+        }
+        assert_eq!(<[u8; 20]>::from_raw(bytes.into_raw()), bytes);
+        let bytes: [u8; 12] = core::array::from_fn(|i| bytes[i]);
+        assert_eq!(bytes.into_raw(), RawId::from_be_bytes(&bytes).unwrap());
+        assert_eq!(<[u8; 12]>::from_raw(bytes.into_raw()), bytes);
     }
 }

@@ -8,7 +8,7 @@ use crate::raw::RawId;
 use crate::scheme::StaticScheme;
 use crate::schemes::uuid_v1::UuidV1Scheme;
 use crate::schemes::uuid_v6::UuidV6Scheme;
-use crate::text::HEX_DIGITS;
+use crate::text::{HEX_DIGITS, Way};
 use crate::{UuidV1, UuidV3, UuidV5, UuidV6, UuidV8};
 use sha1::Digest;
 
@@ -97,6 +97,9 @@ pub fn namespace(text: &str) -> Result<u128, Error> {
 /// # Errors
 /// Those of a UUID's text.
 pub fn parse_any(text: &str) -> Result<u128, Error> {
+    if let Some(raw) = crate::text::HYPHENATED.read(Way::Uuid, text.as_bytes(), 128) {
+        return Ok(raw.low());
+    }
     let form = crate::text::UUID_FORMS.iter().find(|form| form.has_length(text.len()));
     let form = form.copied().unwrap_or(crate::text::UUID_FORMS[0]);
     form.parse(text, 128, "uuid").map(RawId::low)

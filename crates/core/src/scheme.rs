@@ -176,6 +176,12 @@ impl Scheme {
     /// # Errors
     /// See [`TextForm::parse`]; [`Error::FixedField`] for an id of another kind.
     pub const fn parse(&self, text: &str) -> Result<RawId, Error> {
+        let form = self.canonical();
+        if let Some(raw) = form.read_const(form.way(), text.as_bytes(), self.layout.bits())
+            && self.layout.mismatch(self.mapping.to_layout(raw)).is_none()
+        {
+            return Ok(raw);
+        }
         match parse_forms(self.text, text, self.layout.bits(), self.name) {
             Ok(raw) => self.check(raw),
             Err(error) => Err(error),
@@ -247,11 +253,12 @@ impl Scheme {
     /// An id wider than the scheme prints as its hex digits: [`Scheme::check`] says what is wrong with it.
     #[must_use]
     pub const fn print(&self, raw: RawId) -> Text {
-        match self.canonical().print(raw) {
-            Ok(text) => text,
+        let mut text = Text::EMPTY;
+        if self.canonical().print_to(raw, &mut text).is_err() {
             // 160 bits have 40 hex digits, so nothing is left over.
-            Err(_) => TextForm::fixed("hex", &HEX_DIGITS, 40).spell(raw).0,
+            text = TextForm::fixed("hex", &HEX_DIGITS, 40).spell(raw).0;
         }
+        text
     }
 
     /// A generator of this scheme.

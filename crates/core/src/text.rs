@@ -1,17 +1,27 @@
-//! Text forms: how an id is spelled, as data; one parser and one printer for all of them.
+//! Text forms: how an id is spelled, as data; one parser and one printer for all of them, and quick ways that agree with them.
 //!
 //! Parsing is strict: one length, one alphabet, the separators in place, nothing above the largest id.
 
+mod ascii;
 mod bases;
+mod chunks;
+mod divide;
+mod hex;
+mod plain;
+mod quick;
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+mod simd_x86;
 
+pub use ascii::Text;
 pub use bases::*;
+pub(crate) use quick::Way;
 
 use crate::error::{Error, Lengths};
 use crate::raw::RawId;
 use alloc::format;
 use alloc::string::String;
 use bases::{NONE, SKIPPED};
-use core::fmt;
+use plain::wrong_char;
 
 /// Forms that any id can be spelled in, by the bits it has; all but `decimal` have one width for each number of bits. The digits of
 /// `hex`, `crockford32`, `base36`, `base57`, `base58` and `base62` are in ASCII order, so that text sorts as the number.
@@ -184,80 +194,10 @@ impl TextForm {
     /// # Errors
     /// [`Error::Length`], [`Error::Character`], [`Error::LeadingZero`] or [`Error::TooLarge`].
     pub const fn parse(&self, text: &str, bits: u32, scheme: &'static str) -> Result<RawId, Error> {
-        let bytes = text.as_bytes();
-        let chars = char_count(bytes);
-        let lengths = self.lengths();
-        // A longer number is told as too large, not as too long, when it consists of digits.
-        if chars < lengths.least || (self.is_fixed && chars > lengths.most) {
-            return Err(Error::Length { scheme, found: chars, expected: lengths });
+        match self.read_const(self.way(), text.as_bytes(), bits) {
+            Some(raw) => Ok(raw),
+            None => self.parse_plainly(text, bits, scheme),
         }
-        let prefix = self.prefix.as_bytes();
-        let mut at = 0;
-        while at < prefix.len() {
-            let found = if self.base.any_case { bytes[at].to_ascii_lowercase() } else { bytes[at] };
-            if found != prefix[at] {
-                return Err(wrong_char(bytes, at, scheme, self.prefix));
-            }
-            at += 1;
-        }
-        // `raw` holds the parts that are read, `number` the one that is being read.
-        let (mut raw, mut number) = (RawId::ZERO, RawId::ZERO);
-        let (mut part, mut in_part, mut below) = (0, 0, bits);
-        let (mut group, mut in_group, mut digits) = (0, 0, 0);
-        let end = bytes.len() - self.suffix.len();
-        while at < end {
-            if !self.groups.is_empty() && in_group == self.groups[group] {
-                if bytes[at] != b'-' {
-                    return Err(wrong_char(bytes, at, scheme, "`-`"));
-                }
-                (group, in_group, at) = (group + 1, 0, at + 1);
-                continue;
-            }
-            let value = self.base.values[bytes[at] as usize];
-            if value == NONE {
-                return Err(wrong_char(bytes, at, scheme, self.base.digit));
-            }
-            if digits == 0 && value < self.least_first {
-                return Err(wrong_char(bytes, at, scheme, "a lower-case letter"));
-            }
-            // The last digit holds fewer bits of the id where some of its own are unused.
-            let unused = if digits + 1 == self.len { self.pad_bits } else { 0 };
-            if value as u32 & ((1 << unused) - 1) != 0 {
-                return Err(wrong_char(bytes, at, scheme, "a last digit whose unused bits are zero"));
-            }
-            number = match number.checked_mul_add(self.base.radix() >> unused, value as u32 >> unused) {
-                Some(next) => next,
-                None => return Err(self.too_large(bytes, at, end, bits, scheme)),
-            };
-            if digits == 1 && !self.is_fixed && bytes[at - 1] == self.base.digits[0] {
-                return Err(Error::LeadingZero { scheme });
-            }
-            (in_group, in_part, digits, at) = (in_group + 1, in_part + 1, digits + 1, at + 1);
-            if part < self.parts.len() && in_part == self.parts[part].len {
-                let width = self.parts[part].bits;
-                if !number.fits(width) {
-                    return Err(self.too_large(bytes, at, end, bits, scheme));
-                }
-                below -= width;
-                raw = raw.with_bits(below, width, number.low());
-                (number, part, in_part) = (RawId::ZERO, part + 1, 0);
-            }
-        }
-        let suffix = self.suffix.as_bytes();
-        let mut i = 0;
-        while i < suffix.len() {
-            if bytes[at + i] != suffix[i] {
-                return Err(wrong_char(bytes, at + i, scheme, self.suffix));
-            }
-            i += 1;
-        }
-        if !self.parts.is_empty() {
-            return Ok(raw);
-        }
-        if !number.fits(bits) {
-            return Err(Error::TooLarge { scheme, bits });
-        }
-        Ok(number)
     }
 
     /// Reads `text` as people may have copied it by hand: with what [`Base::forgiving`] allows in place of the digits and
@@ -299,103 +239,41 @@ impl TextForm {
         }
     }
 
-    /// The number is too large, unless what follows isn't a digit at all.
-    const fn too_large(
-        &self,
-        bytes: &[u8],
-        from: usize,
-        end: usize,
-        bits: u32,
-        scheme: &'static str,
-    ) -> Error {
-        let mut at = from;
-        while at < end {
-            let may_separate = bytes[at] == b'-' && !self.groups.is_empty();
-            if self.base.values[bytes[at] as usize] == NONE && !may_separate {
-                return wrong_char(bytes, at, scheme, self.base.digit);
-            }
-            at += 1;
-        }
-        Error::TooLarge { scheme, bits }
-    }
-
     /// Spells `raw`.
     ///
     /// # Errors
     /// [`Error::TooLarge`] when the value has more digits than the form, as a decimal of 160 bits has in a form for 64.
     pub const fn print(&self, raw: RawId) -> Result<Text, Error> {
-        let (text, rest) = self.spell(raw);
-        if rest.high() != 0 || rest.low() != 0 {
-            return Err(Error::TooLarge { scheme: self.name, bits: RawId::MAX_BITS });
+        let mut text = Text::EMPTY;
+        match self.print_to(raw, &mut text) {
+            Ok(()) => Ok(text),
+            Err(error) => Err(error),
         }
-        Ok(text)
+    }
+
+    /// [`TextForm::print`] to where the text will be read, since moving it costs as much as writing it.
+    pub(crate) const fn print_to(&self, raw: RawId, text: &mut Text) -> Result<(), Error> {
+        text.len = self.write_const(self.way(), raw, &mut text.bytes);
+        if text.len == 0 {
+            let rest;
+            (*text, rest) = self.spell(raw);
+            if rest.high() != 0 || rest.low() != 0 {
+                return Err(Error::TooLarge { scheme: self.name, bits: RawId::MAX_BITS });
+            }
+        }
+        Ok(())
     }
 
     /// Whether `raw`, an id of `bits` bits, has a text of this form.
     pub(crate) const fn spells(&self, raw: RawId, bits: u32) -> bool {
-        // Bits that 18 digits hold for certain: of the largest base that a byte can count, 126.
-        let held = (self.base.radix() as u128).pow(18).ilog2() as usize;
-        let holds_all = self.len * held / 18 >= (bits + self.pad_bits) as usize;
+        let holds_all = self.len * self.base.bits_of_18 / 18 >= (bits + self.pad_bits) as usize;
         if holds_all && self.parts.is_empty() && self.least_first == 0 {
             return true;
         }
-        let (text, rest) = self.spell(raw);
-        let first = self.base.values[text.bytes[self.prefix.len()] as usize];
-        rest.high() == 0 && rest.low() == 0 && first >= self.least_first
-    }
-
-    /// The text of as many low digits as the form has, and the number that is left above them.
-    pub(crate) const fn spell(&self, raw: RawId) -> (Text, RawId) {
-        let mut text = Text { bytes: [0; MAX_TEXT], len: self.lengths().most };
-        let mut digits = [0u8; MAX_TEXT];
-        // From the last part to the first: `above` holds the parts that are not spelled yet.
-        let (mut above, mut part) = (raw, self.parts.len());
-        let (mut rest, mut i, mut first, mut in_part) = (above, self.len, 0, 0);
-        if self.pad_bits > 0 {
-            // Not by a shift of the whole: 160 bits have no room for the unused ones.
-            let (quotient, digit) = rest.div_rem(self.base.radix() >> self.pad_bits);
-            i -= 1;
-            digits[i] = self.base.digits[(digit << self.pad_bits) as usize];
-            rest = quotient;
+        match self.print(raw) {
+            Ok(text) => self.base.values[text.bytes[self.prefix.len()] as usize] >= self.least_first,
+            Err(_) => false,
         }
-        while i > 0 {
-            if part > 0 && in_part == 0 {
-                let width = self.parts[part - 1].bits;
-                rest = RawId::new(above.bits(0, width));
-                above = above.shifted_down(width);
-                in_part = self.parts[part - 1].len;
-            }
-            let (quotient, digit) = rest.div_rem(self.base.radix());
-            i -= 1;
-            digits[i] = self.base.digits[digit as usize];
-            if !self.is_fixed && quotient.high() == 0 && quotient.low() == 0 {
-                (rest, first) = (quotient, i);
-                break;
-            }
-            rest = quotient;
-            if part > 0 {
-                in_part -= 1;
-                if in_part == 0 {
-                    if rest.high() != 0 || rest.low() != 0 {
-                        break;
-                    }
-                    part -= 1;
-                }
-            }
-        }
-        text.len -= first;
-        let mut at = copy(&mut text.bytes, 0, self.prefix.as_bytes());
-        let (mut group, mut in_group, mut from) = (0, 0, first);
-        while from < self.len {
-            if !self.groups.is_empty() && in_group == self.groups[group] {
-                text.bytes[at] = b'-';
-                (group, in_group, at) = (group + 1, 0, at + 1);
-            }
-            text.bytes[at] = digits[from];
-            (at, from, in_group) = (at + 1, from + 1, in_group + 1);
-        }
-        copy(&mut text.bytes, at, self.suffix.as_bytes());
-        (text, rest)
     }
 }
 
@@ -406,86 +284,6 @@ const fn copy(to: &mut [u8; MAX_TEXT], at: usize, from: &[u8]) -> usize {
         i += 1;
     }
     at + from.len()
-}
-
-/// Characters of UTF-8 text.
-const fn char_count(bytes: &[u8]) -> usize {
-    let (mut count, mut i) = (0, 0);
-    while i < bytes.len() {
-        if bytes[i] & 0xc0 != 0x80 {
-            count += 1;
-        }
-        i += 1;
-    }
-    count
-}
-
-/// The error for the character that begins at byte `at`. All before it are ASCII, so bytes count characters.
-const fn wrong_char(bytes: &[u8], at: usize, scheme: &'static str, expected: &'static str) -> Error {
-    let (lead, mut code, mut more) = (bytes[at], 0u32, 0);
-    if lead < 0x80 {
-        code = lead as u32;
-    } else {
-        // The text is a `str`, so a lead byte is followed by as many continuation bytes as it says.
-        let extra = if lead >= 0xf0 {
-            3
-        } else if lead >= 0xe0 {
-            2
-        } else {
-            1
-        };
-        code |= (lead & (0x3f >> extra)) as u32;
-        while more < extra {
-            more += 1;
-            code = (code << 6) | (bytes[at + more] & 0x3f) as u32;
-        }
-    }
-    let found = match char::from_u32(code) {
-        Some(found) => found,
-        None => char::REPLACEMENT_CHARACTER,
-    };
-    Error::Character { scheme, found, at: at + 1, expected }
-}
-
-/// Text of an id, on the stack.
-#[derive(Clone, Copy)]
-pub struct Text {
-    bytes: [u8; MAX_TEXT],
-    len: usize,
-}
-
-impl Text {
-    /// The text.
-    #[must_use]
-    pub fn as_str(&self) -> &str {
-        // Forms hold ASCII only, which is always UTF-8.
-        core::str::from_utf8(&self.bytes[..self.len]).unwrap_or("")
-    }
-
-    /// The text's ASCII bytes.
-    #[must_use]
-    pub fn as_bytes(&self) -> &[u8] {
-        &self.bytes[..self.len]
-    }
-}
-
-impl core::ops::Deref for Text {
-    type Target = str;
-    fn deref(&self) -> &str {
-        self.as_str()
-    }
-}
-
-impl fmt::Display for Text {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.as_str())
-    }
-}
-
-impl fmt::Debug for Text {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Debug::fmt(self.as_str(), f)
-    }
 }
 
 /// A decimal number of at most 64 bits, without leading zeros.

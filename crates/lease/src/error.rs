@@ -192,6 +192,27 @@ pub enum Error {
         /// `windows` or `blocks`.
         kind: &'static str,
     },
+    /// No block was there in time, or the space hands out no more.
+    #[error("{space}: no block to hand out values of")]
+    NoBlock {
+        /// The space's name.
+        space: String,
+        /// Why the last claim failed, if one did.
+        #[source]
+        source: Option<std::sync::Arc<Self>>,
+    },
+    /// The next block isn't there yet: nothing is wrong. `next` waits.
+    #[error("{space}: the next block isn't there yet; try again soon")]
+    NotYet {
+        /// The space's name.
+        space: String,
+    },
+    /// The allocator was closed.
+    #[error("{space}: was closed, so it hands out nothing any more; open it anew")]
+    Closed {
+        /// The space's name.
+        space: String,
+    },
     /// No id, and no generator, can be made of what was granted.
     #[error(transparent)]
     Mint(#[from] mintage::Error),

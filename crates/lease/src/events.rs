@@ -91,7 +91,9 @@ impl Happening {
 
 /// Where events go: a function that returns soon, since renewals wait for it.
 #[derive(Clone, Default)]
-pub struct Listener(Option<Arc<dyn Fn(&Event) + Send + Sync>>);
+pub struct Listener(Option<Arc<Listen>>);
+
+type Listen = dyn Fn(&Event) + Send + Sync;
 
 impl Listener {
     /// Calls `listen` with each event.

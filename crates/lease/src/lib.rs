@@ -5,11 +5,13 @@
 //! transaction. Windows of one worker never overlap, so a pause, a crash, a partition or a clock step can't make a duplicate.
 //!
 //! * The rules, pure functions of what was read: [`window`], [`block`], [`identity`]; [`rules::decide`] is the way in to all.
-//! * Who uses them: [`session`] opens a store in a process, [`minter`] holds leases and mints.
+//! * Who uses them: [`session`] opens a store in a process, [`minter`] holds leases and mints,
+//!   [`allocator`] holds blocks and hands out values.
 //! * What they speak of: [`space`] (facts that never change), [`state`] (rows that do), [`request`] (questions and answers).
 //! * Where rows live: [`store::Store`], opened by URL from the list [`stores::STORES`].
 //! * What went wrong: [`error`].
 
+pub mod allocator;
 pub mod block;
 pub mod clock;
 pub mod error;
@@ -26,6 +28,7 @@ pub mod store;
 pub mod stores;
 pub mod window;
 
+pub use allocator::{Allocator, AllocatorOptions};
 pub use error::{Error, Refusal};
 pub use events::{Event, Happening, Listener};
 pub use minter::{Minter, MinterOptions};

@@ -227,10 +227,6 @@ impl Minter {
     /// [`mintage::Error::WindowEnded`] when the store hasn't lengthened the window, with the time until it is asked again;
     /// [`mintage::Error::Refused`] where the policy is to fail; [`mintage::Error::Released`] after it was closed;
     /// [`mintage::Error::Forked`] in a forked child; [`mintage::Error::TimeFieldEnded`].
-    #[expect(
-        clippy::should_implement_trait,
-        reason = "the word for it in the whole workspace; it can fail and never ends"
-    )]
     #[inline]
     pub fn next(&self) -> Result<RawId, mintage::Error> {
         match self.try_next() {

@@ -3,6 +3,7 @@
 //! Everything that waits for the store runs on that thread, so a program without a runtime, or one whose threads are all busy
 //! minting, renews its leases all the same.
 
+use crate::allocator::{Allocator, AllocatorOptions, Tray, supply};
 use crate::error::Error;
 use crate::events::{Listener, Reporter};
 use crate::minter::holder::{self, Command};
@@ -48,10 +49,6 @@ impl Default for SessionOptions {
 ///
 /// # Errors
 /// See [`Session::open`].
-#[expect(
-    clippy::unused_async,
-    reason = "whoever opens a store is about to wait for it; stores may connect here"
-)]
 pub async fn open(url: &str) -> Result<Session, Error> {
     Session::open(url, SessionOptions::default())
 }
@@ -184,6 +181,44 @@ impl OpenSpace {
         };
         let commands = self.holder(inner);
         Minter::open(windows, self.facts(), options, &commands).await
+    }
+
+    /// An allocator: values of a counter, from blocks in memory.
+    ///
+    /// # Errors
+    /// See [`OpenSpace::allocator_with`].
+    pub async fn allocator(&self) -> Result<Allocator, Error> {
+        self.allocator_with(AllocatorOptions::default()).await
+    }
+
+    /// An allocator that fetches blocks as told.
+    ///
+    /// # Errors
+    /// [`Error::WrongKind`] for a space of windows; [`Error::Refused`] when the space hands out nothing; and whatever keeps the store
+    /// from answering.
+    pub async fn allocator_with(&self, options: AllocatorOptions) -> Result<Allocator, Error> {
+        let inner = self.session.inner()?;
+        let Some(terms) = self.facts().blocks() else {
+            let space = self.facts().name.clone();
+            return Err(Error::WrongKind { space, wanted: "an allocator", kind: "windows" });
+        };
+        let tray = Arc::new(Tray::new(&self.facts().name, terms.step, options.fetch_at_percent));
+        let about = supply::About {
+            desk: self.desk.clone(),
+            reporter: self.reporter(inner),
+            tray: Arc::clone(&tray),
+            terms: *terms,
+            options,
+            deadline: inner.options.deadline,
+            trusts_clock: inner.options.trusts_clock,
+        };
+        let (commands, todo) = mpsc::unbounded_channel();
+        let alive = inner.alive.clone();
+        inner.runtime.spawn(async move {
+            supply::supply(about, todo).await;
+            drop(alive);
+        });
+        Allocator::open(tray, options, commands).await
     }
 
     /// The task that holds leases of this space; begun when there is none.

@@ -28,7 +28,7 @@ static BLIND_CLOCK: Scheme = Scheme {
 };
 
 fn seed(settings: &Settings) -> Result<u128, Error> {
-    mintage::Draw::new(&settings.entropy()?, 16).bits(128)
+    mintage::Draw::new(&settings.entropy()?).bits(128)
 }
 
 struct Replay(Mutex<u128>);

@@ -2,9 +2,11 @@
 
 use crate::blind;
 use anyhow::{Result, bail};
+use mintage::generators::typed::Ids;
 use mintage::scheme::{Coordination, Mint, Sortable};
 use mintage::schemes::firebase_pushid::FirebasePushidScheme;
 use mintage::schemes::ksuid::KsuidScheme;
+use mintage::schemes::nanoid::NanoidScheme;
 use mintage::schemes::objectid::ObjectIdScheme;
 use mintage::schemes::scru128::Scru128Scheme;
 use mintage::schemes::typeid::TypeidScheme;
@@ -14,7 +16,8 @@ use mintage::schemes::uuid_v4::UuidV4Scheme;
 use mintage::schemes::uuid_v6::UuidV6Scheme;
 use mintage::schemes::uuid_v7::UuidV7Scheme;
 use mintage::schemes::xid::XidScheme;
-use mintage::{Clock, Error, Generator, Method, RawId, Scheme, Setting, Settings, StaticScheme, SystemClock};
+use mintage::{Clock, Error, Generator, Id, IdSource, Method, RawId, Scheme, Setting, Settings, SystemClock};
+use std::sync::{Mutex, PoisonError};
 
 /// One thing to test.
 #[derive(Clone, Copy, Debug)]
@@ -32,38 +35,81 @@ pub struct Subject {
 pub enum Source {
     /// One made for the run.
     Own,
-    /// The one that `Id::new` uses, shared by the whole process.
-    Shared(MintOne),
+    /// The one that the whole process shares, one id a call.
+    Shared(SharedScheme),
+    /// The same, a batch a call.
+    Batch(SharedScheme),
+    /// An iterator over ids of the same, which is held from call to call. It stands behind a lock of ours, which no thread may hold at a
+    /// fork.
+    Held(SharedScheme),
 }
 
-/// One id of a shared generator.
-pub type MintOne = fn() -> Result<RawId, Error>;
+/// A scheme that has a shared generator, and the ways to mint from it.
+#[derive(Clone, Copy, Debug)]
+pub struct SharedScheme {
+    scheme: &'static Scheme,
+    one: fn(&mut [RawId]) -> Result<(), Error>,
+    batch: fn(&mut [RawId]) -> Result<(), Error>,
+    held: fn() -> Box<dyn Generator>,
+}
 
-/// The schemes that have a shared generator.
-static SHARED: &[(&Scheme, MintOne)] = &[
-    (UuidV1Scheme::SCHEME, shared::<UuidV1Scheme>),
-    (UuidV4Scheme::SCHEME, shared::<UuidV4Scheme>),
-    (UuidV6Scheme::SCHEME, shared::<UuidV6Scheme>),
-    (UuidV7Scheme::SCHEME, shared::<UuidV7Scheme>),
-    (UlidScheme::SCHEME, shared::<UlidScheme>),
-    (KsuidScheme::SCHEME, shared::<KsuidScheme>),
-    (ObjectIdScheme::SCHEME, shared::<ObjectIdScheme>),
-    (XidScheme::SCHEME, shared::<XidScheme>),
-    (FirebasePushidScheme::SCHEME, shared::<FirebasePushidScheme>),
-    (Scru128Scheme::SCHEME, shared::<Scru128Scheme>),
-    (TypeidScheme::SCHEME, shared::<TypeidScheme>),
+static SHARED: &[SharedScheme] = &[
+    SharedScheme::of::<UuidV1Scheme>(),
+    SharedScheme::of::<UuidV4Scheme>(),
+    SharedScheme::of::<UuidV6Scheme>(),
+    SharedScheme::of::<UuidV7Scheme>(),
+    SharedScheme::of::<UlidScheme>(),
+    SharedScheme::of::<KsuidScheme>(),
+    SharedScheme::of::<ObjectIdScheme>(),
+    SharedScheme::of::<XidScheme>(),
+    SharedScheme::of::<FirebasePushidScheme>(),
+    SharedScheme::of::<Scru128Scheme>(),
+    SharedScheme::of::<TypeidScheme>(),
+    SharedScheme::of::<NanoidScheme>(),
 ];
 
-fn shared<S: Mint>() -> Result<RawId, Error> {
-    S::mint().map(mintage::raw::Repr::into_raw)
+impl SharedScheme {
+    const fn of<S: Mint>() -> Self {
+        Self { scheme: S::SCHEME, one: one::<S>, batch: batch::<S>, held: held::<S> }
+    }
 }
 
-struct SharedGenerator(MintOne);
+/// `Id::new`, for each.
+fn one<S: Mint>(out: &mut [RawId]) -> Result<(), Error> {
+    out.iter_mut().try_for_each(|id| Id::<S>::try_new().map(|new| *id = new.raw()))
+}
 
-impl Generator for SharedGenerator {
+/// `Id::fill`.
+fn batch<S: Mint>(out: &mut [RawId]) -> Result<(), Error> {
+    let mut ids = vec![Id::<S>::ZERO; out.len()];
+    Id::fill(&mut ids)?;
+    out.iter_mut().zip(ids).for_each(|(out, id)| *out = id.raw());
+    Ok(())
+}
+
+struct Filled(fn(&mut [RawId]) -> Result<(), Error>);
+
+impl Generator for Filled {
     fn try_fill(&self, out: &mut [RawId]) -> Result<usize, Error> {
-        for id in out.iter_mut() {
-            *id = (self.0)()?;
+        (self.0)(out).map(|()| out.len())
+    }
+}
+
+/// An iterator that is held from call to call, with what it has left of a batch.
+struct HeldIterator<S: Mint>(Mutex<Ids<'static, S, S::Shared>>);
+
+fn held<S: Mint>() -> Box<dyn Generator> {
+    Box::new(HeldIterator::<S>(Mutex::new(S::shared().ids(usize::MAX))))
+}
+
+impl<S: Mint> Generator for HeldIterator<S> {
+    fn try_fill(&self, out: &mut [RawId]) -> Result<usize, Error> {
+        let mut ids = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        for out in out.iter_mut() {
+            match ids.next() {
+                Some(id) => *out = id?.raw(),
+                None => return Err(Error::Overflow { scheme: S::SCHEME.name }),
+            }
         }
         Ok(out.len())
     }
@@ -103,8 +149,10 @@ impl Subject {
         if subjects.is_empty() {
             subjects.push(with(None, Source::Own));
         }
-        let shared = SHARED.iter().find(|(other, _)| other.name == scheme.name);
-        subjects.extend(shared.map(|(_, mint)| with(None, Source::Shared(*mint))));
+        for shared in SHARED.iter().filter(|shared| shared.scheme.name == scheme.name) {
+            let sources = [Source::Shared(*shared), Source::Batch(*shared), Source::Held(*shared)];
+            subjects.extend(sources.map(|source| with(None, source)));
+        }
         subjects
     }
 
@@ -113,6 +161,8 @@ impl Subject {
     pub fn name(&self) -> String {
         match (self.source, self.method) {
             (Source::Shared(_), _) => format!("{} shared", self.scheme.name),
+            (Source::Batch(_), _) => format!("{} batch", self.scheme.name),
+            (Source::Held(_), _) => format!("{} iterator", self.scheme.name),
             (Source::Own, Some(method)) => format!("{} {}", self.scheme.name, method.name()),
             (Source::Own, None) => self.scheme.name.to_owned(),
         }
@@ -162,7 +212,9 @@ impl Subject {
     pub fn generator(&self, settings: &Settings) -> Result<Box<dyn Generator>, Error> {
         match self.source {
             Source::Own => self.scheme.generator(settings),
-            Source::Shared(mint) => Ok(Box::new(SharedGenerator(mint))),
+            Source::Shared(shared) => Ok(Box::new(Filled(shared.one))),
+            Source::Batch(shared) => Ok(Box::new(Filled(shared.batch))),
+            Source::Held(shared) => Ok((shared.held)()),
         }
     }
 }

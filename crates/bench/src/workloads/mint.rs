@@ -2,6 +2,7 @@
 
 use super::{BATCH, clock_of, given_clock, is_minted};
 use crate::{Each, Engine, Over};
+use mintage::IdSource;
 use mintage::generators::counter::{Compiled, CounterGenerator, Parts};
 use mintage::rfc9562::NAMESPACES;
 use mintage::scheme::{Coordination, Mint};

@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use mintage::schemes::typeid::check_prefix;
 use mintage::{
     ClockBack, Error, Generator, ManualClock, Method, RawId, Scheme, Setting, Settings, Spent, Start,
-    SystemClock, TextForm, UnixNanos,
+    SystemClock, SystemEntropy, TextForm, UnixNanos,
 };
 use serde::Serialize;
 use std::io::{self, Write};
@@ -75,6 +75,9 @@ pub(crate) struct New {
     /// First value of the counter of spanner-bit-reversed and sequential-uuid-counter [default: 1 and 0]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(0..1 << 63))]
     first: Option<u64>,
+    /// Ask the operating system for random bits for each id, instead of stretching its bits
+    #[arg(long)]
+    strict_entropy: bool,
     /// One JSON object a line
     #[arg(long)]
     json: bool,
@@ -242,6 +245,7 @@ impl New {
             buckets: self.buckets,
             first: self.first,
             clock: clock.map(|clock| clock as Arc<dyn mintage::Clock>),
+            entropy: self.strict_entropy.then(|| Arc::new(SystemEntropy) as Arc<dyn mintage::Entropy>),
             ..Settings::default()
         })
     }
@@ -317,9 +321,7 @@ impl Source<'_> {
                 }
                 (Err(error), _) => return Err(error.into()),
             };
-            for id in &batch[..made] {
-                spelling.write(*id, out)?;
-            }
+            spelling.write_all(&batch[..made], out)?;
             left -= made as u64;
         }
         Ok(())
@@ -355,6 +357,16 @@ struct Minted<'a> {
 }
 
 impl Spelling {
+    fn write_all(&self, ids: &[RawId], out: &mut impl Write) -> Result<(), Stop> {
+        if self.is_json || !self.prefix.is_empty() {
+            return ids.iter().try_for_each(|id| self.write(*id, out));
+        }
+        let mut lines = String::new();
+        let spelled = self.form.print_lines(ids.iter().copied(), &mut lines);
+        out.write_all(lines.as_bytes())?;
+        Ok(spelled?)
+    }
+
     fn write(&self, id: RawId, out: &mut impl Write) -> Result<(), Stop> {
         let text = self.form.print(id)?;
         if self.is_json {

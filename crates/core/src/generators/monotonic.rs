@@ -76,6 +76,7 @@ impl<S: StaticScheme> Rule for MonotonicRule<S> {
         Ok(())
     }
 
+    #[inline]
     fn next(&mut self, now: UnixNanos, draw: &mut Draw<'_>) -> Result<S::Repr, Error> {
         let (name, random) = (S::SCHEME.name, Self::RANDOM);
         let tick = tick_at(name, Self::BASE, now)?;

@@ -15,6 +15,9 @@ use core::marker::PhantomData;
 
 /// Ids that are held at once where a batch has to pass through memory of its own.
 const PIECE: usize = 64;
+/// Ids that are minted before they are spelled: enough that the look at the clock is a small part.
+#[cfg(feature = "std")]
+const TEXTS: usize = 256;
 
 /// Mints ids of scheme `S`. Safe to share between threads; ids that one thread gets are in the order of the scheme.
 ///
@@ -75,14 +78,11 @@ pub trait IdSource<S: StaticScheme>: Send + Sync {
     /// See [`Generator::fill`]. What was made before the error stands in `out`.
     #[cfg(feature = "std")]
     fn fill_text(&self, count: usize, out: &mut String) -> Result<(), Error> {
-        let (mut batch, mut left) = ([Id::ZERO; PIECE], count);
+        let (mut batch, mut left) = ([Id::ZERO; TEXTS], count);
         while left > 0 {
-            let batch = &mut batch[..left.min(PIECE)];
+            let batch = &mut batch[..left.min(TEXTS)];
             self.fill_ids(batch)?;
-            for id in batch.iter() {
-                out.push_str(&id.to_text());
-                out.push('\n');
-            }
+            S::SCHEME.canonical().print_lines(batch.iter().map(|id| id.raw()), out)?;
             left -= batch.len();
         }
         Ok(())

@@ -40,6 +40,9 @@ pub(super) struct Texts<'a> {
     text: &'a str,
     parsed: Vec<(&'static [&'static TextForm], Result<Spelled<'a>, Error>)>,
     short_uuids: Vec<Spelled<'a>>,
+    /// How many characters it has, and where the last `_` stands that something is before.
+    chars: usize,
+    underscore: Option<usize>,
 }
 
 impl<'a> Texts<'a> {
@@ -52,7 +55,10 @@ impl<'a> Texts<'a> {
                 short_uuids.push(Spelled { raw, form: Some(form.name), prefix: None, is_certain: true });
             }
         }
-        Self { text, parsed: Vec::new(), short_uuids }
+        let underscore = text.bytes().rposition(|byte| byte == b'_').filter(|at| *at > 0);
+        // Room for all lists of forms: growing would cost as much as reading.
+        let parsed = Vec::with_capacity(crate::SCHEMES.len());
+        Self { text, parsed, short_uuids, chars: text.chars().count(), underscore }
     }
 
     /// The text in the scheme's forms, or what a standard lets pass besides: PostgreSQL's spellings of a UUID. Bits that a scheme
@@ -84,7 +90,7 @@ impl<'a> Texts<'a> {
         }
         let error = match first_error {
             Some(error) => error,
-            None => match scheme.canonical().parse(self.text, bits, name) {
+            None => match self.read_canonical(scheme, bits, name) {
                 Err(error) => error,
                 Ok(raw) => return Ok(Spelled { raw, form: None, prefix: None, is_certain: true }),
             },
@@ -93,6 +99,15 @@ impl<'a> Texts<'a> {
         lenient
             .map(|uuid| Spelled { raw: RawId::new(uuid), form: None, prefix: None, is_certain: true })
             .ok_or(error)
+    }
+
+    /// The text in the canonical form. Where the length alone is wrong, as for most schemes, the error needs no reader.
+    fn read_canonical(&self, scheme: &Scheme, bits: u32, name: &'static str) -> Result<RawId, Error> {
+        let form = scheme.canonical();
+        if form.is_fixed && !form.has_length(self.chars) {
+            return Err(Error::Length { scheme: name, found: self.chars, expected: form.lengths() });
+        }
+        form.parse(self.text, bits, name)
     }
 
     /// What else the text may be as an id of this scheme: short, or behind a prefix.
@@ -109,7 +124,7 @@ impl<'a> Texts<'a> {
     /// `msg_2KWPBg…` as `msg_` and the rest; the prefix is ASCII letters, digits and `_`, and begins with a letter. Prefixes stand
     /// before texts of one length, not before numbers: those would say too little.
     fn behind_prefix(&self, scheme: &'static Scheme) -> Option<Spelled<'a>> {
-        let at = self.text.rfind('_').filter(|at| *at > 0)?;
+        let at = self.underscore?;
         let (prefix, rest) = (&self.text[..=at], &self.text[at + 1..]);
         let is_word = prefix.starts_with(|c: char| c.is_ascii_alphabetic())
             && prefix.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');

@@ -99,6 +99,7 @@ impl Uuid7Rule {
     }
 
     /// Moves on by up to `want` (at least 1) counts within one millisecond; returns the first and how many.
+    #[inline]
     fn run(&mut self, ms: u64, draw: &mut Draw<'_>, want: usize) -> Result<(Moment, usize), Error> {
         let may_begin = self.last.is_none_or(|last| ms > last.tick || last.count == mask(A_BITS));
         let start = if may_begin { draw.bits(A_BITS - 1)? } else { 0 };
@@ -109,6 +110,7 @@ impl Uuid7Rule {
     }
 
     /// Moves on: the next moment in the order, the tick after the spent one borrowed.
+    #[inline]
     fn step(&mut self, start: Moment, step: u128, max: u128) -> Moment {
         let moment = match advance(self.last, start, step, max) {
             Step::Use(moment) => moment,
@@ -127,6 +129,7 @@ impl Rule for Uuid7Rule {
         Ok(())
     }
 
+    #[inline]
     fn next(&mut self, now: UnixNanos, draw: &mut Draw<'_>) -> Result<u128, Error> {
         // Checked before the fraction is put behind it: a clock beyond the field would push its upper bits out of the word.
         let ms = fit_tick(NAME, BASE, tick_at(NAME, BASE, now)?, 48)?;
@@ -144,8 +147,9 @@ impl Rule for Uuid7Rule {
                 (moment.tick >> A_BITS, u128::from(moment.tick) & mask(A_BITS), draw.bits(B_BITS)?)
             }
             _ => {
+                let rand_b = draw.word()?;
                 let (moment, _) = self.run(ms, draw, 1)?;
-                (moment.tick, moment.count, draw.bits(B_BITS)?)
+                (moment.tick, moment.count, u128::from(rand_b) & mask(B_BITS))
             }
         };
         if let Err(ended) = fit_tick(NAME, BASE, ms, 48) {

@@ -1,7 +1,10 @@
-//! Bases: the digits that ids are spelled with, in the order of their value, as data.
+//! Bases: the digits that ids are spelled with, in the order of their value, as data; what reading and writing them fast needs is
+//! computed from that.
+
+use super::chunks::Chunk;
+use core::fmt;
 
 /// Digits of a base, in the order of their value.
-#[derive(Debug)]
 pub struct Base {
     /// Its name, as in messages: `a crockford32 digit`.
     pub name: &'static str,
@@ -15,29 +18,117 @@ pub struct Base {
     pub(super) is_lenient: bool,
     /// Whether letters of either case are the same digit.
     pub(super) any_case: bool,
+    /// How numbers become digits.
+    pub(super) kind: Kind,
+    /// Bits that 18 digits hold for certain: of the largest base that a byte can count, 126.
+    pub(super) bits_of_18: usize,
+    /// `digits`, so long that seven bits are an index.
+    pub(super) ascii: [u8; 128],
+    /// Two digits for each value below the radix squared; only where that isn't above [`PAIRS`].
+    pub(super) pairs: [[u8; 2]; PAIRS],
+    /// How many digits a word holds, and what divides by their power; nothing where the radix is a power of two.
+    pub(super) chunk: Chunk,
 }
+
+/// How the numbers of a base become digits, and digits numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Hex digits in either case, which need no table.
+    Hex,
+    /// A base of a power of two: digits of 4, 5 or 6 bits.
+    Bits(u32),
+    /// Another base: chunks of two halves of so many digits.
+    Chunks(usize),
+    /// A base of another power of two, which nobody is in a hurry for.
+    Slow,
+}
+
+impl Kind {
+    /// Bits of a digit in a base of a power of two.
+    pub(super) const fn digit_bits(self) -> Option<u32> {
+        match self {
+            Self::Hex => Some(4),
+            Self::Bits(bits) => Some(bits),
+            Self::Chunks(_) | Self::Slow => None,
+        }
+    }
+
+    /// Whether so many bits of a digit can be left unused.
+    pub(super) const fn has_pad(self, pad_bits: u32) -> bool {
+        match self.digit_bits() {
+            Some(bits) => pad_bits < bits,
+            None => pad_bits == 0,
+        }
+    }
+}
+
+/// Pairs of digits that a base of up to 32 has: more would fill the cache sooner than they save time.
+pub(super) const PAIRS: usize = 32 * 32;
 
 /// No digit.
 pub(super) const NONE: u8 = 0xff;
 /// No digit, but a lenient reader skips it.
 pub(super) const SKIPPED: u8 = 0xfe;
 
+impl fmt::Debug for Base {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Base").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
 impl Base {
     /// The base with these ASCII digits; with `any_case` the other case of a letter is read as the same digit.
+    ///
+    /// # Panics
+    /// When there are fewer than 2 digits or more than 128, or one that isn't ASCII; for a `static` that is a compile error.
     #[must_use]
     pub const fn new(name: &'static str, digit: &'static str, digits: &'static str, any_case: bool) -> Self {
+        // What prints ids relies on it: its texts are ASCII.
+        assert!(digits.is_ascii(), "the digits of a base must be ASCII");
+        assert!(digits.len() >= 2 && digits.len() <= 128, "a base must have 2 to 128 digits");
         let digits = digits.as_bytes();
-        let mut values = [NONE; 256];
+        let radix = digits.len();
+        let (mut values, mut ascii) = ([NONE; 256], [0; 128]);
         let mut i = 0u8;
-        while (i as usize) < digits.len() {
+        while (i as usize) < radix {
             let byte = digits[i as usize];
             values[byte as usize] = i;
             if any_case && byte.is_ascii_alphabetic() {
                 values[(byte ^ 0x20) as usize] = i;
             }
+            ascii[i as usize] = byte;
             i += 1;
         }
-        Self { name, digit, digits, values, lenient: values, is_lenient: false, any_case }
+        let (mut pairs, mut pair) = ([[0; 2]; PAIRS], 0);
+        while pair < radix * radix && radix * radix <= PAIRS {
+            pairs[pair] = [digits[pair / radix], digits[pair % radix]];
+            pair += 1;
+        }
+        let is_hex = any_case && matches!(digits, b"0123456789abcdef");
+        let (kind, chunk) = if is_hex {
+            (Kind::Hex, Chunk::NONE)
+        } else if matches!(radix, 16 | 32 | 64) {
+            (Kind::Bits(radix.ilog2()), Chunk::NONE)
+        } else if radix.is_power_of_two() {
+            (Kind::Slow, Chunk::NONE)
+        } else {
+            let chunk = Chunk::new(radix as u64);
+            (Kind::Chunks(chunk.half()), chunk)
+        };
+        Self {
+            name,
+            digit,
+            digits,
+            values,
+            lenient: values,
+            is_lenient: false,
+            any_case,
+            kind,
+            bits_of_18: (radix as u128).pow(18).ilog2() as usize,
+            ascii,
+            pairs,
+            chunk,
+        }
     }
 
     /// The same base, in which a lenient reader takes the first character of each of `aliases`, in either case, for the digit

@@ -1,5 +1,6 @@
 //! Generators: what they refuse, what they do when a tick is spent or the clock steps, and that threads never share an id.
 
+mod batches;
 mod policies;
 mod settings;
 mod sharing;

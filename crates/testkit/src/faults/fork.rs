@@ -7,7 +7,7 @@ use super::Summary;
 use crate::count::Ids;
 use crate::forked::{End, Forked};
 use crate::minted::{Minted, Refused};
-use crate::subject::Subject;
+use crate::subject::{Source, Subject};
 use crate::wire;
 use anyhow::{Result, bail};
 use mintage::{Clock, Error, Generator, RawId, SystemClock};
@@ -62,10 +62,16 @@ struct ChildReport {
 /// When a thread that mints meanwhile does.
 pub fn run(subject: &Subject, options: &Options) -> Result<Summary> {
     let generator = subject.generator(&subject.settings(WORKER))?;
+    // An iterator belongs to one thread: the second has one of its own.
+    let of_second = match subject.source {
+        Source::Held(_) => Some(subject.generator(&subject.settings(WORKER))?),
+        _ => None,
+    };
+    let of_second = of_second.as_deref().unwrap_or(&*generator);
     let stop = AtomicBool::new(false);
     let mut parent = Minted::of(subject);
     let (children, second, made) = std::thread::scope(|scope| {
-        let minting = options.threads.then(|| scope.spawn(|| mint_meanwhile(subject, &*generator, &stop)));
+        let minting = options.threads.then(|| scope.spawn(|| mint_meanwhile(subject, of_second, &stop)));
         let is_made_meanwhile =
             options.threads && (subject.has_worker() || !subject.belongs_to_one_process());
         let making = is_made_meanwhile.then(|| scope.spawn(|| make_meanwhile(subject, &stop)));
