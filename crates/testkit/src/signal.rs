@@ -1,4 +1,4 @@
-//! Signals: stopping a process, letting it go on, and an end to one that hangs.
+//! Signals: stopping a process, letting it go on, asking it to end, and an end to one that hangs.
 
 use std::io;
 use std::time::Duration;
@@ -17,6 +17,14 @@ pub fn stop(pid: u32) -> io::Result<()> {
 /// See [`stop`].
 pub fn resume(pid: u32) -> io::Result<()> {
     send(pid, libc::SIGCONT)
+}
+
+/// Asks a process to end (SIGTERM).
+///
+/// # Errors
+/// See [`stop`].
+pub fn end(pid: u32) -> io::Result<()> {
+    send(pid, libc::SIGTERM)
 }
 
 /// Whether every thread of the process is stopped, as `/proc` shows it.
