@@ -41,6 +41,9 @@ struct Cli {
     /// Let a process without a lease mint too: the run must find duplicates
     #[arg(long)]
     blind: bool,
+    /// Where events, messages and the store in a file stay, to be looked at [default: removed]
+    #[arg(long)]
+    folder: Option<PathBuf>,
     /// The binary `mintage` [default: beside this one]
     #[arg(long)]
     mintage: Option<PathBuf>,
@@ -95,6 +98,7 @@ fn run(cli: Cli) -> Result<bool> {
         scenes: !cli.no_scenes,
         blind: cli.blind,
         tells: true,
+        folder: cli.folder,
     };
     writeln!(std::io::stderr(), "seed {seed}")?;
     let report = soak::run(&options)?.context("the store's server isn't installed; see scripts/install-tools")?;

@@ -116,6 +116,23 @@ impl Fleet {
         Ok(())
     }
 
+    /// Kills the process at a place; another is started there as after any end.
+    ///
+    /// # Errors
+    /// When none stands there, or it didn't die of that.
+    pub fn kill(&mut self, number: usize) -> Result<()> {
+        self.process(number)?.kill()?;
+        self.slots[number].process = None;
+        Ok(())
+    }
+
+    /// Nanoseconds of the longest time in which some process didn't mint since this was asked last; it counts anew from now.
+    #[must_use]
+    pub fn longest_silence(&self) -> u64 {
+        let silences = self.slots.iter().map(|slot| slot.deeds.longest_silence.swap(0, Ordering::Relaxed));
+        silences.max().unwrap_or(0)
+    }
+
     /// Lets time pass, and starts again what ends by itself.
     ///
     /// # Errors

@@ -57,6 +57,8 @@ pub struct Options {
     pub blind: bool,
     /// Whether progress is told on standard error.
     pub tells: bool,
+    /// Where files of the run go and stay; a folder that is removed when there is none.
+    pub folder: Option<PathBuf>,
 }
 
 /// What a fault works on.
@@ -134,12 +136,33 @@ impl Scene {
         (from + self.random.below(to - from)) * self.window_nanos() / 100
     }
 
-    /// Waits until the processes mint again.
+    /// Waits until the processes mint again; the nanoseconds that it took.
     ///
     /// # Errors
     /// When they don't.
     pub fn recover(&mut self) -> Result<u64> {
         self.fleet.recover(RECOVERY_NANOS + 4 * self.window_nanos())
+    }
+
+    /// Waits until nothing of a fault is left: no hold, and no window that was granted before it ended.
+    ///
+    /// # Errors
+    /// When a hold doesn't end, or processes don't mint after it.
+    pub fn settle(&mut self) -> Result<()> {
+        let (program, window) = (self.options.program.clone(), self.window_nanos());
+        let mut state = String::new();
+        for _ in 0..100 {
+            // A server that was just started may not answer yet.
+            if let Ok(shown) = self.store.show(&program, SPACE) {
+                shown["state"].as_str().unwrap_or_default().clone_into(&mut state);
+            }
+            if state == "in use" {
+                self.fleet.wait(window)?;
+                return self.recover().map(|_| ());
+            }
+            self.fleet.wait(window / 10)?;
+        }
+        anyhow::bail!("ten windows after a fault the space isn't in use, but {state}")
     }
 
     /// How often the space was on hold, as `mintage store show` says.
@@ -174,7 +197,10 @@ impl Scene {
 /// # Errors
 /// When it can't be made at all: no store, no program. `Ok(None)` when the store's server isn't installed.
 pub fn run(options: &Options) -> Result<Option<Report>> {
-    let scratch = Arc::new(Scratch::new()?);
+    let scratch = Arc::new(match &options.folder {
+        Some(folder) => Scratch::kept(folder)?,
+        None => Scratch::new()?,
+    });
     let Some(store) = Store::start(options.store, options.processes, &scratch)? else { return Ok(None) };
     store.create(&options.program, SPACE, &space_flags(options.window_ms))?;
     let shim = clock_shim::build(scratch.path()).ok();
@@ -242,11 +268,13 @@ fn do_faults(scene: &mut Scene, report: &mut Report, begun: u64) -> Result<()> {
             scene.fleet.wait(REST_NANOS)?;
             let at = SystemClock.monotonic_nanos();
             scene.fleet.common.longest_outage();
+            let _ = scene.fleet.longest_silence();
             let result = (fault.run)(scene);
-            let recovered = scene.recover();
+            let recovered = scene.recover().and_then(|nanos| scene.settle().map(|()| nanos));
             report.add(&Done {
                 fault: fault.name,
                 outage_nanos: scene.fleet.common.longest_outage(),
+                silence_nanos: scene.fleet.longest_silence(),
                 lasted_nanos: SystemClock.monotonic_nanos() - at,
                 result: result.and_then(|evidence| recovered.map(|nanos| (evidence, nanos))),
             });

@@ -32,7 +32,7 @@ pub struct Plan {
 }
 
 /// What all processes of a run have in common: their ids, and when there were none.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Common {
     /// All ids.
     pub ledger: Ledger,
@@ -45,10 +45,22 @@ pub struct Common {
     pulse: Mutex<Pulse>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Pulse {
     last: u64,
     longest: u64,
+}
+
+impl Default for Common {
+    fn default() -> Self {
+        Self {
+            ledger: Ledger::default(),
+            ids: AtomicU64::new(0),
+            order_breaks: AtomicU64::new(0),
+            bad_lines: AtomicU64::new(0),
+            pulse: Mutex::new(Pulse { last: SystemClock.monotonic_nanos(), longest: 0 }),
+        }
+    }
 }
 
 /// What one place in the fleet has done, over all processes that stood there.
@@ -60,6 +72,8 @@ pub struct Deeds {
     pub last_at: AtomicU64,
     /// The last id.
     pub last_id: AtomicU64,
+    /// The longest time without an id since this was set to 0, in nanoseconds.
+    pub longest_silence: AtomicU64,
 }
 
 impl Common {
@@ -245,7 +259,11 @@ impl Reading {
                 }
             }
             self.common.beat();
-            self.deeds.last_at.store(SystemClock.monotonic_nanos(), Ordering::Relaxed);
+            let now = SystemClock.monotonic_nanos();
+            let last = self.deeds.last_at.swap(now, Ordering::Relaxed);
+            if last > 0 {
+                self.deeds.longest_silence.fetch_max(now.saturating_sub(last), Ordering::Relaxed);
+            }
             if self.ids.len() >= BATCH {
                 self.common.ledger.append(&mut self.ids);
             }

@@ -68,9 +68,8 @@ pub const ALL_KILLED: Fault = Fault {
 fn kill(scene: &mut Scene, places: &[usize]) -> Result<Evidence> {
     let mut pids = Vec::new();
     for place in places {
-        let process = scene.fleet.process(*place)?;
-        pids.push(process.pid());
-        process.kill()?;
+        pids.push(scene.fleet.process(*place)?.pid());
+        scene.fleet.kill(*place)?;
     }
     let gone = pids.iter().all(|pid| !std::path::Path::new(&format!("/proc/{pid}")).exists());
     for place in places {
@@ -111,7 +110,7 @@ fn step(scene: &mut Scene, place: usize, offset: i64) -> Result<bool> {
     scene.fleet.wait(window)?;
     let seen_running = sees(scene);
     ensure!(scene.fleet.ids(place) > ids, "minting stopped when the wall clock stepped");
-    scene.fleet.process(place)?.kill()?;
+    scene.fleet.kill(place)?;
     scene.fleet.restart(place)?;
     let ids = scene.fleet.ids(place);
     let mints = scene.fleet.wait_until(20_000 * MS, |fleet| Ok(fleet.ids(place) > ids))?;

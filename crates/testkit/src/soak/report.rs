@@ -48,6 +48,8 @@ pub struct Times {
     pub times: u64,
     /// The longest time in which nobody minted, in milliseconds.
     pub outage_ms: u64,
+    /// The longest time in which some process didn't mint, in milliseconds; of those that were stopped this is the stop.
+    pub silence_ms: u64,
     /// The longest time after its end until every process minted again, in milliseconds.
     pub recovery_ms: u64,
     /// The longest time that it lasted, recovery included, in milliseconds.
@@ -63,6 +65,8 @@ pub struct Done {
     pub fault: &'static str,
     /// The longest time in which nobody minted.
     pub outage_nanos: u64,
+    /// The longest time in which some process didn't mint.
+    pub silence_nanos: u64,
     /// How long it took, recovery included.
     pub lasted_nanos: u64,
     /// What shows it, and the nanoseconds until every process minted again.
@@ -98,6 +102,7 @@ impl Report {
         let times = self.faults.entry(done.fault).or_default();
         times.times += 1;
         times.outage_ms = times.outage_ms.max(done.outage_nanos / MS);
+        times.silence_ms = times.silence_ms.max(done.silence_nanos / MS);
         times.lasted_ms = times.lasted_ms.max(done.lasted_nanos / MS);
         match &done.result {
             Ok((evidence, recovery)) => {
@@ -167,11 +172,11 @@ impl Display for Report {
         let Self { store, seed, processes, window_ms, seconds, ids, duplicates, order_breaks, leases_lost, .. } = self;
         writeln!(f, "store {store}, seed {seed}, {processes} processes, windows of {window_ms} ms, {seconds} s")?;
         writeln!(f, "{ids} ids, {duplicates} duplicates, {order_breaks} breaks of order, {leases_lost} leases lost")?;
-        writeln!(f, "{:<26} {:>5} {:>10} {:>12}  shown by", "fault", "times", "outage ms", "recovery ms")?;
+        writeln!(f, "{:<26} {:>5} {:>9} {:>10}  shown by", "fault", "times", "nobody ms", "someone ms")?;
         for (name, times) in &self.faults {
-            let Times { times, outage_ms, recovery_ms, evidence, .. } = times;
+            let Times { times, outage_ms, silence_ms, evidence, .. } = times;
             let shown: Vec<String> = evidence.iter().map(|(name, value)| format!("{name} {value}")).collect();
-            writeln!(f, "{name:<26} {times:>5} {outage_ms:>10} {recovery_ms:>12}  {}", shown.join(", "))?;
+            writeln!(f, "{name:<26} {times:>5} {outage_ms:>9} {silence_ms:>10}  {}", shown.join(", "))?;
         }
         let events: Vec<String> = self.events.iter().map(|(event, count)| format!("{event} {count}")).collect();
         writeln!(f, "events: {}", events.join(", "))?;

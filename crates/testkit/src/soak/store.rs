@@ -32,9 +32,12 @@ impl Kind {
     }
 }
 
-/// A folder of one's own, removed with its last handle.
+/// A folder of one's own, removed with its last handle unless it was named.
 #[derive(Debug)]
-pub struct Scratch(PathBuf);
+pub struct Scratch {
+    path: PathBuf,
+    is_kept: bool,
+}
 
 impl Scratch {
     /// A new one.
@@ -46,20 +49,31 @@ impl Scratch {
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
         let path = std::env::temp_dir().join(format!("mintage-soak-{}-{count}", std::process::id()));
         fs::create_dir_all(&path).with_context(|| format!("making {}", path.display()))?;
-        Ok(Self(path))
+        Ok(Self { path, is_kept: false })
+    }
+
+    /// One that is there, or is made, and stays.
+    ///
+    /// # Errors
+    /// When it can't be made.
+    pub fn kept(path: &Path) -> Result<Self> {
+        fs::create_dir_all(path).with_context(|| format!("making {}", path.display()))?;
+        Ok(Self { path: path.canonicalize()?, is_kept: true })
     }
 
     /// Where it is.
     #[must_use]
     pub fn path(&self) -> &Path {
-        &self.0
+        &self.path
     }
 }
 
 impl Drop for Scratch {
     fn drop(&mut self) {
         // A folder left behind does no harm.
-        let _ = fs::remove_dir_all(&self.0);
+        if !self.is_kept {
+            let _ = fs::remove_dir_all(&self.path);
+        }
     }
 }
 
