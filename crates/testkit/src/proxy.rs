@@ -115,7 +115,11 @@ fn join(client: TcpStream, state: &Arc<State>) -> io::Result<()> {
     let server = TcpStream::connect((Ipv4Addr::LOCALHOST, state.server.load(Ordering::SeqCst)))?;
     client.set_nodelay(true)?;
     server.set_nodelay(true)?;
-    state.open.lock().unwrap_or_else(PoisonError::into_inner).extend([client.try_clone()?, server.try_clone()?]);
+    state
+        .open
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .extend([client.try_clone()?, server.try_clone()?]);
     let has_committed = Arc::new(AtomicBool::new(false));
     let up = Pipe { state: Arc::clone(state), has_committed: Arc::clone(&has_committed), is_up: true };
     let down = Pipe { state: Arc::clone(state), has_committed, is_up: false };
@@ -159,7 +163,8 @@ impl Pipe {
         if !self.is_up && is_commit && self.has_committed.load(Ordering::SeqCst) {
             // The answer has come, so the commit has come about.
             let (mode, pass) = (Mode::CutAfterCommit as u8, Mode::Pass as u8);
-            let is_first = self.state.mode.compare_exchange(mode, pass, Ordering::SeqCst, Ordering::SeqCst).is_ok();
+            let is_first =
+                self.state.mode.compare_exchange(mode, pass, Ordering::SeqCst, Ordering::SeqCst).is_ok();
             if is_first {
                 self.state.strike();
                 return false;

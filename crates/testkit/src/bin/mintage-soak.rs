@@ -101,7 +101,8 @@ fn run(cli: Cli) -> Result<bool> {
         folder: cli.folder,
     };
     writeln!(std::io::stderr(), "seed {seed}")?;
-    let report = soak::run(&options)?.context("the store's server isn't installed; see scripts/install-tools")?;
+    let report =
+        soak::run(&options)?.context("the store's server isn't installed; see scripts/install-tools")?;
     if cli.json {
         writeln!(stdout(), "{}", serde_json::to_string(&report)?)?;
     } else {

@@ -153,7 +153,11 @@ impl Fleet {
     ///
     /// # Errors
     /// When a process can't be started, or asking fails.
-    pub fn wait_until(&mut self, nanos: u64, mut holds: impl FnMut(&mut Self) -> Result<bool>) -> Result<bool> {
+    pub fn wait_until(
+        &mut self,
+        nanos: u64,
+        mut holds: impl FnMut(&mut Self) -> Result<bool>,
+    ) -> Result<bool> {
         let until = SystemClock.monotonic_nanos() + nanos;
         loop {
             if holds(self)? {

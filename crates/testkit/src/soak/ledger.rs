@@ -51,7 +51,8 @@ impl Ledger {
     pub fn found(&self) -> Found {
         let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
         inner.close_run();
-        let mut runs: Vec<Reader<'_>> = inner.runs.iter().map(|run| Reader { rest: &run.0, last: 0 }).collect();
+        let mut runs: Vec<Reader<'_>> =
+            inner.runs.iter().map(|run| Reader { rest: &run.0, last: 0 }).collect();
         let mut heads = BinaryHeap::new();
         for (number, run) in runs.iter_mut().enumerate() {
             heads.extend(run.next().map(|id| Reverse((id, number))));
@@ -145,9 +146,9 @@ mod tests {
         for thread in 0..3_u64 {
             ledger.append(&mut (0..RUN_LEN as u64).map(|i| (i * 3 + thread) << 20).collect());
         }
-        ledger.append(&mut vec![77 * 3 << 20]);
+        ledger.append(&mut vec![(77 * 3) << 20]);
         let found = ledger.found();
         assert_eq!(found.tally, Tally { ids: 3 * RUN_LEN as u64 + 1, duplicates: 1 });
-        assert_eq!(found.repeated, [77 * 3 << 20]);
+        assert_eq!(found.repeated, [(77 * 3) << 20]);
     }
 }

@@ -4,7 +4,7 @@
 //! the end is always the same: how many ids, how many duplicates, how long was nobody able to mint.
 //!
 //! * What runs: [`process`] (one process and its output), [`fleet`] (all of them), [`store`] (where they lease from).
-//! * What is counted: [`ledger`] (ids and duplicates), [`report`].
+//! * What is counted: [`ledger`] (ids and duplicates), [`stall`] (the machine itself), [`report`].
 //! * What is done: [`process_faults`], [`file_faults`], [`server_faults`]; [`scenes`] are short runs on spaces of their own.
 
 pub mod file_faults;
@@ -16,6 +16,7 @@ pub mod random;
 pub mod report;
 pub mod scenes;
 pub mod server_faults;
+pub mod stall;
 pub mod store;
 
 use crate::clock_shim;
@@ -26,6 +27,7 @@ use process::{Plan, Process};
 use random::Random;
 use report::{Done, Report};
 use serde_json::{Map, Value};
+use stall::Stall;
 use std::path::PathBuf;
 use std::process::Command;
 use std::sync::Arc;
@@ -72,6 +74,8 @@ pub struct Scene {
     pub store: Store,
     /// Where numbers come from.
     pub random: Random,
+    /// Whether the machine stood still.
+    pub stall: Stall,
 }
 
 /// What shows that a fault took effect.
@@ -213,7 +217,13 @@ pub fn run(options: &Options) -> Result<Option<Report>> {
     };
     let urls = (0..options.processes).map(|number| store.url_of(number)).collect();
     let fleet = Fleet::start(plan, urls, shim.as_ref())?;
-    let mut scene = Scene { options: options.clone(), fleet, store, random: Random::new(options.seed) };
+    let mut scene = Scene {
+        options: options.clone(),
+        fleet,
+        store,
+        random: Random::new(options.seed),
+        stall: Stall::watch()?,
+    };
     let mut report = Report::new(options);
     let begun = SystemClock.monotonic_nanos();
     scene.recover().context("the processes begin to mint")?;
@@ -268,13 +278,14 @@ fn do_faults(scene: &mut Scene, report: &mut Report, begun: u64) -> Result<()> {
             scene.fleet.wait(REST_NANOS)?;
             let at = SystemClock.monotonic_nanos();
             scene.fleet.common.longest_outage();
-            let _ = scene.fleet.longest_silence();
+            let _ = (scene.fleet.longest_silence(), scene.stall.longest());
             let result = (fault.run)(scene);
             let recovered = scene.recover().and_then(|nanos| scene.settle().map(|()| nanos));
             report.add(&Done {
                 fault: fault.name,
                 outage_nanos: scene.fleet.common.longest_outage(),
                 silence_nanos: scene.fleet.longest_silence(),
+                stall_nanos: scene.stall.longest(),
                 lasted_nanos: SystemClock.monotonic_nanos() - at,
                 result: result.and_then(|evidence| recovered.map(|nanos| (evidence, nanos))),
             });

@@ -116,7 +116,16 @@ impl Process {
         let messages = plan.folder.join(format!("messages-{number}"));
         let mut command = Command::new(&plan.program);
         command
-            .args(["mint", "--store", url, &plan.space, "--form", "decimal", "--rate", &format!("{}/s", plan.rate)])
+            .args([
+                "mint",
+                "--store",
+                url,
+                &plan.space,
+                "--form",
+                "decimal",
+                "--rate",
+                &format!("{}/s", plan.rate),
+            ])
             .arg("--events")
             .arg(events_path(&plan.folder, number));
         if let Some(clock) = clock {
@@ -142,9 +151,9 @@ impl Process {
         let mut child = command.spawn().with_context(|| format!("starting {command:?}"))?;
         let out = child.stdout.take().context("its output is piped")?;
         let (deeds, common) = (Arc::clone(deeds), Arc::clone(common));
-        let reader = std::thread::Builder::new()
-            .name("soak-reader".to_owned())
-            .spawn(move || Reading { worker, deeds, common, last: HashMap::new(), ids: Vec::new() }.read(out))?;
+        let reader = std::thread::Builder::new().name("soak-reader".to_owned()).spawn(move || {
+            Reading { worker, deeds, common, last: HashMap::new(), ids: Vec::new() }.read(out)
+        })?;
         Ok(Self { child, reader: Some(reader), messages })
     }
 
@@ -189,7 +198,11 @@ impl Process {
         self.child.kill()?;
         let status = self.child.wait()?;
         self.read_to_end();
-        ensure!(status.signal() == Some(9), "process {} was to be killed and ended by itself: {status}", self.pid());
+        ensure!(
+            status.signal() == Some(9),
+            "process {} was to be killed and ended by itself: {status}",
+            self.pid()
+        );
         Ok(())
     }
 

@@ -28,7 +28,12 @@ pub const PAUSED: Fault = Fault {
 
 fn stand(scene: &mut Scene, some: &[usize], pids: &[u32]) -> Result<Evidence> {
     let all_stand = |pids: &[u32]| -> Result<bool> {
-        Ok(pids.iter().map(|pid| signal::is_stopped(*pid)).collect::<std::io::Result<Vec<_>>>()?.iter().all(|s| *s))
+        Ok(pids
+            .iter()
+            .map(|pid| signal::is_stopped(*pid))
+            .collect::<std::io::Result<Vec<_>>>()?
+            .iter()
+            .all(|s| *s))
     };
     let is_so = scene.fleet.wait_until(5_000 * MS, |_| all_stand(pids))?;
     ensure!(is_so, "the system doesn't show the processes as stopped");
@@ -89,7 +94,8 @@ pub const CLOCK_STEPPED: Fault = Fault {
         let step_ms = *scene.random.one_of(&[50, 1_000, 5_000, 60_000, 59 * 60_000]);
         let step_ms = if scene.random.below(2) == 0 { step_ms } else { -step_ms };
         let pid = scene.fleet.process(place)?.pid();
-        let clock = scene.fleet.slot(place).clock.as_ref().context("there is no clock shim: no C compiler")?;
+        let clock =
+            scene.fleet.slot(place).clock.as_ref().context("there is no clock shim: no C compiler")?;
         ensure!(clock.is_mapped_by(pid)?, "the process doesn't run by the clock that steps");
         let before = clock.seen();
         clock.step(step_ms * 1_000_000);
@@ -104,7 +110,8 @@ pub const CLOCK_STEPPED: Fault = Fault {
 
 /// Whether the process that was running read its clock; the next one must.
 fn step(scene: &mut Scene, place: usize, offset: i64) -> Result<bool> {
-    let sees = |scene: &Scene| scene.fleet.slot(place).clock.as_ref().is_some_and(|clock| clock.seen() == offset);
+    let sees =
+        |scene: &Scene| scene.fleet.slot(place).clock.as_ref().is_some_and(|clock| clock.seen() == offset);
     let window = scene.window_nanos();
     let ids = scene.fleet.ids(place);
     scene.fleet.wait(window)?;
@@ -114,7 +121,11 @@ fn step(scene: &mut Scene, place: usize, offset: i64) -> Result<bool> {
     scene.fleet.restart(place)?;
     let ids = scene.fleet.ids(place);
     let mints = scene.fleet.wait_until(20_000 * MS, |fleet| Ok(fleet.ids(place) > ids))?;
-    ensure!(mints, "a process whose wall clock is off doesn't begin: {}", scene.fleet.process(place)?.message());
+    ensure!(
+        mints,
+        "a process whose wall clock is off doesn't begin: {}",
+        scene.fleet.process(place)?.message()
+    );
     ensure!(sees(scene), "no process read the clock that stepped");
     Ok(seen_running)
 }

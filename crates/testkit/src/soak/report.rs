@@ -50,6 +50,8 @@ pub struct Times {
     pub outage_ms: u64,
     /// The longest time in which some process didn't mint, in milliseconds; of those that were stopped this is the stop.
     pub silence_ms: u64,
+    /// By how much this process itself was late at most, in milliseconds: an outage as long is the machine's.
+    pub stall_ms: u64,
     /// The longest time after its end until every process minted again, in milliseconds.
     pub recovery_ms: u64,
     /// The longest time that it lasted, recovery included, in milliseconds.
@@ -67,6 +69,8 @@ pub struct Done {
     pub outage_nanos: u64,
     /// The longest time in which some process didn't mint.
     pub silence_nanos: u64,
+    /// By how much this process itself was late at most.
+    pub stall_nanos: u64,
     /// How long it took, recovery included.
     pub lasted_nanos: u64,
     /// What shows it, and the nanoseconds until every process minted again.
@@ -103,6 +107,7 @@ impl Report {
         times.times += 1;
         times.outage_ms = times.outage_ms.max(done.outage_nanos / MS);
         times.silence_ms = times.silence_ms.max(done.silence_nanos / MS);
+        times.stall_ms = times.stall_ms.max(done.stall_nanos / MS);
         times.lasted_ms = times.lasted_ms.max(done.lasted_nanos / MS);
         match &done.result {
             Ok((evidence, recovery)) => {
@@ -143,8 +148,14 @@ impl Report {
     pub fn judge(&mut self) {
         self.leases_lost = self.events.get("lost").copied().unwrap_or(0);
         self.expect(self.ids > 0, "no ids");
-        self.expect(self.duplicates == 0, format!("{} duplicates, such as {}", self.duplicates, self.repeated.join(", ")));
-        self.expect(self.order_breaks == 0, format!("{} ids are not above the one before", self.order_breaks));
+        self.expect(
+            self.duplicates == 0,
+            format!("{} duplicates, such as {}", self.duplicates, self.repeated.join(", ")),
+        );
+        self.expect(
+            self.order_breaks == 0,
+            format!("{} ids are not above the one before", self.order_breaks),
+        );
     }
 
     /// Whether all is as it must be.
@@ -169,16 +180,42 @@ impl Report {
 
 impl Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { store, seed, processes, window_ms, seconds, ids, duplicates, order_breaks, leases_lost, .. } = self;
-        writeln!(f, "store {store}, seed {seed}, {processes} processes, windows of {window_ms} ms, {seconds} s")?;
-        writeln!(f, "{ids} ids, {duplicates} duplicates, {order_breaks} breaks of order, {leases_lost} leases lost")?;
-        writeln!(f, "{:<26} {:>5} {:>9} {:>10}  shown by", "fault", "times", "nobody ms", "someone ms")?;
+        let Self {
+            store,
+            seed,
+            processes,
+            window_ms,
+            seconds,
+            ids,
+            duplicates,
+            order_breaks,
+            leases_lost,
+            ..
+        } = self;
+        writeln!(
+            f,
+            "store {store}, seed {seed}, {processes} processes, windows of {window_ms} ms, {seconds} s"
+        )?;
+        writeln!(
+            f,
+            "{ids} ids, {duplicates} duplicates, {order_breaks} breaks of order, {leases_lost} leases lost"
+        )?;
+        writeln!(
+            f,
+            "{:<26} {:>5} {:>9} {:>10} {:>10}  shown by",
+            "fault", "times", "nobody ms", "someone ms", "machine ms"
+        )?;
         for (name, times) in &self.faults {
-            let Times { times, outage_ms, silence_ms, evidence, .. } = times;
+            let Times { times, outage_ms, silence_ms, stall_ms, evidence, .. } = times;
             let shown: Vec<String> = evidence.iter().map(|(name, value)| format!("{name} {value}")).collect();
-            writeln!(f, "{name:<26} {times:>5} {outage_ms:>9} {silence_ms:>10}  {}", shown.join(", "))?;
+            writeln!(
+                f,
+                "{name:<26} {times:>5} {outage_ms:>9} {silence_ms:>10} {stall_ms:>10}  {}",
+                shown.join(", ")
+            )?;
         }
-        let events: Vec<String> = self.events.iter().map(|(event, count)| format!("{event} {count}")).collect();
+        let events: Vec<String> =
+            self.events.iter().map(|(event, count)| format!("{event} {count}")).collect();
         writeln!(f, "events: {}", events.join(", "))?;
         for (words, count) in &self.ends {
             writeln!(f, "ended by itself, {count} times: {words}")?;

@@ -35,7 +35,8 @@ pub(super) fn run_all(options: &Options, store: &Store, scratch: &Arc<Scratch>, 
     for act in SCENES.iter().filter(|act| act.store.is_none_or(|store| store == options.store)) {
         let folder = scratch.path().join(act.name);
         let begun = SystemClock.monotonic_nanos();
-        let played = fs::create_dir(&folder).map_err(Into::into).and_then(|()| (act.play)(options, store, &folder));
+        let played =
+            fs::create_dir(&folder).map_err(Into::into).and_then(|()| (act.play)(options, store, &folder));
         let lasted_nanos = SystemClock.monotonic_nanos() - begun;
         let (outage_nanos, result) = match played {
             Ok((fleet, evidence)) => {
@@ -45,7 +46,14 @@ pub(super) fn run_all(options: &Options, store: &Store, scratch: &Arc<Scratch>, 
             }
             Err(error) => (0, Err(error)),
         };
-        report.add(&Done { fault: act.name, outage_nanos, silence_nanos: outage_nanos, lasted_nanos, result });
+        report.add(&Done {
+            fault: act.name,
+            outage_nanos,
+            silence_nanos: outage_nanos,
+            stall_nanos: 0,
+            lasted_nanos,
+            result,
+        });
     }
 }
 
@@ -108,7 +116,8 @@ fn time_field_ends(options: &Options, store: &Store, folder: &Path) -> Result<(F
     ensure!(ended, "minting goes on after the last tick: {:?}", fleet.ends);
     let words = fleet.ends.keys().next().cloned().unwrap_or_default();
     ensure!(words.contains("time field"), "minting ended for another reason: {words}");
-    let last = (0..fleet.len()).map(|place| fleet.slot(place).deeds.last_id.load(Ordering::Relaxed) >> 16).max();
+    let last =
+        (0..fleet.len()).map(|place| fleet.slot(place).deeds.last_id.load(Ordering::Relaxed) >> 16).max();
     let short = (TICKS - 1) - last.unwrap_or(0);
     ensure!(short < 500, "the last id is {short} ticks before the end of the time field");
     Ok((fleet, evidence([("ticks_unused", json!(short)), ("words", json!(words))])))

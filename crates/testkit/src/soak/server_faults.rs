@@ -34,7 +34,11 @@ fn down(scene: &mut Scene, go_down: fn(&mut ServerPlace)) -> Result<Evidence> {
     self::place(scene)?.server.start_again();
     ensure!(refuses, "the server takes connections though it is down");
     let holds = scene.hold_after(before)?;
-    Ok(evidence([("down_ms", json!(nanos / MS)), ("refused_connections", json!(true)), ("holds", json!(holds))]))
+    Ok(evidence([
+        ("down_ms", json!(nanos / MS)),
+        ("refused_connections", json!(true)),
+        ("holds", json!(holds)),
+    ]))
 }
 
 /// Connections of some processes end, and can't be made again for a while.
@@ -177,7 +181,10 @@ fn promote(scene: &mut Scene, in_sync: bool) -> Result<Evidence> {
     let timeline: u64 = timeline(&place.server)?.parse()?;
     ensure!(refuses, "the primary takes connections though it was killed");
     ensure!(timeline > 1, "the replica is on timeline {timeline}: it wasn't promoted");
-    ensure!(in_sync || replayed < newest, "the replica lacks nothing: its mark is {replayed}, the primary's {newest}");
+    ensure!(
+        in_sync || replayed < newest,
+        "the replica lacks nothing: its mark is {replayed}, the primary's {newest}"
+    );
     let holds = scene.hold_after(before)?;
     Ok(evidence([
         ("ticks_behind", json!(newest.saturating_sub(replayed))),

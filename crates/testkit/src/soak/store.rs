@@ -200,7 +200,9 @@ impl FilePlace {
     pub fn revision(&self) -> Result<u64> {
         let text = fs::read_to_string(self.side_car())?;
         let number = text.split(|c: char| !c.is_ascii_digit()).find(|word| !word.is_empty());
-        number.and_then(|number| number.parse().ok()).with_context(|| format!("a side-car that says {text:?}"))
+        number
+            .and_then(|number| number.parse().ok())
+            .with_context(|| format!("a side-car that says {text:?}"))
     }
 }
 
