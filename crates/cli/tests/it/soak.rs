@@ -1,7 +1,8 @@
 //! Minting under faults, in short: what `scripts/soak` does for as long as one likes.
 
 use mintage_testkit::soak::store::Kind;
-use mintage_testkit::soak::{FAULTS, Options, run};
+use mintage_testkit::soak::{FAULTS, Options, run, scenes};
+use std::path::Path;
 
 /// Windows are short, so that what must pass does so soon.
 fn options(store: Kind) -> Options {
@@ -40,6 +41,27 @@ fn no_id_is_minted_twice_over_a_file_whatever_fails() {
 #[test]
 fn no_id_is_minted_twice_over_a_server_whatever_fails() {
     no_duplicates(Kind::Postgres);
+}
+
+#[test]
+fn every_test_named_in_what_can_go_wrong_is_there() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let page = std::fs::read_to_string(root.join("docs/what-can-go-wrong.md")).unwrap();
+    let code: Vec<&str> = page.split('`').skip(1).step_by(2).collect();
+    let mut tests = 0;
+    for name in &code {
+        let Some((path, test)) = name.split_once("::").filter(|(path, _)| path.starts_with("crates/")) else {
+            continue;
+        };
+        let text = std::fs::read_to_string(root.join(path)).unwrap();
+        assert!(text.contains(&format!("fn {test}(")), "{path} has no {test}");
+        tests += 1;
+    }
+    assert!(tests > 20, "{tests}");
+    let done = FAULTS.iter().map(|fault| fault.name).chain(scenes::names());
+    for name in done {
+        assert!(code.contains(&name), "{name} isn't on the page");
+    }
 }
 
 #[test]

@@ -30,6 +30,11 @@ static SCENES: &[Act] = &[
     Act { name: "disk-full", store: Some(Kind::Sqlite), play: disk_full },
 ];
 
+/// The names of all scenes.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    SCENES.iter().map(|act| act.name)
+}
+
 /// Plays those of the store, and takes what they found into the report.
 pub(super) fn run_all(options: &Options, store: &Store, scratch: &Arc<Scratch>, report: &mut Report) {
     for act in SCENES.iter().filter(|act| act.store.is_none_or(|store| store == options.store)) {
