@@ -36,8 +36,8 @@ pub fn build(folder: &Path) -> Result<PathBuf> {
 pub struct SteppedClock {
     library: PathBuf,
     path: PathBuf,
-    /// In memory that the program shares.
-    offset: &'static AtomicI64,
+    /// The offset, and the one that the program saw last, in memory that it shares.
+    page: &'static [AtomicI64; 2],
 }
 
 impl SteppedClock {
@@ -51,9 +51,9 @@ impl SteppedClock {
         let path = library.with_file_name(format!("offset-{}-{number}", std::process::id()));
         let file = OpenOptions::new().read(true).write(true).create_new(true).open(&path);
         let file = file.with_context(|| format!("making {}", path.display()))?;
-        file.set_len(size_of::<AtomicI64>() as u64)?;
-        let offset = map(&file).with_context(|| format!("mapping {}", path.display()))?;
-        Ok(Self { library, path, offset })
+        file.set_len(size_of::<[AtomicI64; 2]>() as u64)?;
+        let page = map(&file).with_context(|| format!("mapping {}", path.display()))?;
+        Ok(Self { library, path, page })
     }
 
     /// Sets `program` up to run by this clock.
@@ -63,7 +63,22 @@ impl SteppedClock {
 
     /// Steps the clock, back when `nanos` is negative.
     pub fn step(&self, nanos: i64) {
-        self.offset.fetch_add(nanos, Ordering::Relaxed);
+        self.page[0].fetch_add(nanos, Ordering::Relaxed);
+    }
+
+    /// By how many nanoseconds the clock was off when the program read it last; 0 before it did.
+    #[must_use]
+    pub fn seen(&self) -> i64 {
+        self.page[1].load(Ordering::Relaxed)
+    }
+
+    /// Whether a running program has the clock's page mapped, so that it can't but read this clock.
+    ///
+    /// # Errors
+    /// When there is no such process, or no `/proc`.
+    pub fn is_mapped_by(&self, pid: u32) -> io::Result<bool> {
+        let maps = fs::read_to_string(format!("/proc/{pid}/maps"))?;
+        Ok(maps.contains(&*self.path.to_string_lossy()))
     }
 }
 
@@ -75,12 +90,12 @@ impl Drop for SteppedClock {
 }
 
 #[expect(unsafe_code, reason = "memory shared with another process has no safe interface in std")]
-fn map(file: &File) -> io::Result<&'static AtomicI64> {
+fn map(file: &File) -> io::Result<&'static [AtomicI64; 2]> {
     // SAFETY: a new shared mapping at an address of the kernel's choice touches no memory of ours; the file has this length.
     let page = unsafe {
         libc::mmap(
             std::ptr::null_mut(),
-            size_of::<AtomicI64>(),
+            size_of::<[AtomicI64; 2]>(),
             libc::PROT_READ | libc::PROT_WRITE,
             libc::MAP_SHARED,
             file.as_raw_fd(),
@@ -90,9 +105,9 @@ fn map(file: &File) -> io::Result<&'static AtomicI64> {
     if page == libc::MAP_FAILED {
         return Err(io::Error::last_os_error());
     }
-    // SAFETY: the mapping is page-aligned, readable, writable and never unmapped, the file isn't cut, and other processes only
-    // read it, by atomic loads.
-    Ok(unsafe { &*page.cast::<AtomicI64>() })
+    // SAFETY: the mapping is page-aligned, readable, writable and never unmapped, the file isn't cut, and other processes read
+    // and write it by atomic loads and stores.
+    Ok(unsafe { &*page.cast::<[AtomicI64; 2]>() })
 }
 
 #[cfg(test)]
@@ -117,6 +132,7 @@ mod tests {
         clock.step(-20 * 365 * 86_400 * 1_000_000_000);
         let then = year(&clock);
         assert!((now - 21..=now - 19).contains(&then), "{now} became {then}");
+        assert_eq!(clock.seen(), -20 * 365 * 86_400 * 1_000_000_000);
         drop(clock);
         fs::remove_dir_all(folder).unwrap();
     }

@@ -7,11 +7,11 @@
 //!
 //! * What is tested: [`subject`], and in [`blind`] generators that fail on purpose, so that the runs are seen to notice.
 //! * What is counted: [`count`] (ids and duplicates), [`outage`], [`minted`] (all of it, one thread's), [`summary`].
-//! * How faults are made: [`forked`], [`clock_shim`], [`signal`].
+//! * How faults are made: [`forked`], [`clock_shim`], [`signal`], [`proxy`].
 //! * [`load`] is a process that mints under a fault; [`wire`] is how it and forked children report.
 //! * [`servers`] are throw-away databases for the tests of other crates.
 //! * [`tool`] says what happens where a machine lacks something.
-//! * [`faults`] lists the runs.
+//! * [`faults`] lists the runs; [`soak`] are long ones, of the real command at a real store.
 
 pub mod blind;
 pub mod clock_shim;
@@ -21,8 +21,10 @@ pub mod forked;
 pub mod load;
 pub mod minted;
 pub mod outage;
+pub mod proxy;
 pub mod servers;
 pub mod signal;
+pub mod soak;
 pub mod subject;
 pub mod summary;
 pub mod tool;

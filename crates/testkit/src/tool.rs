@@ -22,3 +22,16 @@ pub fn has(tool: &str) -> bool {
     let _ = writeln!(std::io::stderr(), "skipped: {tool} is missing");
     false
 }
+
+/// What it means that `what` can't be had here.
+///
+/// # Panics
+/// When `CI` is `true`.
+pub fn skipped(what: &str, needs: &str) {
+    assert_ne!(
+        std::env::var("CI").as_deref(),
+        Ok("true"),
+        "{needs} is refused, and with CI=true nothing is skipped: {what}"
+    );
+    let _ = writeln!(std::io::stderr(), "skipped: {what}, as {needs} is refused");
+}

@@ -10,6 +10,7 @@ mod new;
 mod planning;
 mod robust;
 mod schemes;
+mod soak;
 mod store;
 mod token;
 

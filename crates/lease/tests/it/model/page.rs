@@ -5,10 +5,10 @@ use super::scenes::{HandsOut, Left, SCENES, Scene, StoreClock};
 use std::fmt::Write as _;
 
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/lease-proof.md");
-type Table = fn() -> String;
-
 /// The tables, by the word that stands in the comments around each.
-const TABLES: [(&str, Table); 2] = [("scenes", scenes), ("rules", rules)];
+type Table = (&'static str, fn() -> String);
+
+const TABLES: [Table; 2] = [("scenes", scenes), ("rules", rules)];
 
 fn scenes() -> String {
     let mut text = String::from("\n| scene | what is in it | bounds |\n|---|---|---|\n");
