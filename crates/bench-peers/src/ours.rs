@@ -32,7 +32,7 @@ pub(crate) fn mint<S: Mint>() -> Box<dyn Engine> {
 pub(crate) fn mint_owned<R: Rule + Default>() -> Box<dyn Engine> {
     Own::boxed("system", || {
         let mut generator = Owned::new(R::default());
-        move || generator.next_id()
+        move || generator.next_id().expect(MINTED)
     })
 }
 

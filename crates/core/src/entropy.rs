@@ -44,6 +44,18 @@ pub trait Entropy: Send + Sync {
     /// [`Error::Entropy`] when there are no random bytes to be had.
     fn fill(&self, out: &mut [u8]) -> Result<(), Error>;
 
+    /// 128 random bits for one id.
+    ///
+    /// # Errors
+    /// [`Error::Entropy`].
+    #[inline]
+    fn number(&self) -> Result<u128, Error>
+    where
+        Self: Sized,
+    {
+        self.with_draw(1, |draw| draw.bits(128))
+    }
+
     /// Does `work` with bits for `ids` ids.
     fn with_draw<T>(&self, ids: usize, work: impl FnOnce(&mut Draw<'_>) -> T) -> T
     where
@@ -108,6 +120,17 @@ impl Entropy for PoolEntropy {
     fn fill(&self, out: &mut [u8]) -> Result<(), Error> {
         // As for a batch: the caller may be after a secret.
         self.with_draw(usize::MAX, |draw| draw.fill(out))
+    }
+
+    // Always: out of line, the number would come back through memory in two halves, and reading it as a whole would have to wait.
+    #[inline(always)]
+    fn number(&self) -> Result<u128, Error> {
+        if !is_strict()
+            && let Some(number) = pool::number()
+        {
+            return Ok(number);
+        }
+        asked(&SystemEntropy, 128)
     }
 
     #[inline]
@@ -232,6 +255,8 @@ impl<'a> Draw<'a> {
 }
 
 /// As many whole bytes as `bits` bits need, as a big-endian number.
+#[cold]
+#[inline(never)]
 fn asked(entropy: &dyn Entropy, bits: u32) -> Result<u128, Error> {
     let mut bytes = [0; 16];
     let unused = 16 - bits.div_ceil(8) as usize;

@@ -149,12 +149,13 @@ impl<S: Mint> Id<S> {
     /// # Panics
     /// When the operating system gives no random bytes, or the clock stands outside the scheme's time field; [`Id::try_new`]
     /// returns these as errors.
+    #[inline(always)]
     #[must_use]
     #[expect(clippy::new_without_default, reason = "a default that differs each time would surprise")]
     pub fn new() -> Self {
         match Self::try_new() {
             Ok(id) => id,
-            Err(error) => panic!("{error}"),
+            Err(error) => cannot_mint(&error),
         }
     }
 
@@ -162,6 +163,7 @@ impl<S: Mint> Id<S> {
     ///
     /// # Errors
     /// [`Error::Entropy`], [`Error::BeforeEpoch`] or [`Error::TimeFieldEnded`].
+    #[inline(always)]
     pub fn try_new() -> Result<Self, Error> {
         S::shared().next_id()
     }
@@ -208,9 +210,15 @@ impl<S: Mint> Id<S> {
     }
 }
 
+#[cfg(feature = "std")]
+#[cold]
+fn cannot_mint(error: &Error) -> ! {
+    panic!("{error}")
+}
+
 impl<S: StaticScheme> fmt::Display for Id<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(&self.to_text(), f)
+        f.pad(self.encode(&mut [0; MAX_TEXT]))
     }
 }
 

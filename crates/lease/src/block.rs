@@ -169,6 +169,9 @@ pub fn bump(terms: &BlockTerms, draft: &mut Draft, bump: Bump) -> Result<Answer,
         return Err(Refusal::BumpBack { next: block.next, to });
     }
     block.next = to;
+    // Where transactions were lost, the last block that the row shows isn't the last one: a give-back of it that was on its way
+    // would sink the counter below what was handed out since.
+    block.nonce = Nonce::NOBODY;
     block.is_stale = false;
     draft.is_changed = true;
     Ok(Answer::Done)
@@ -367,6 +370,23 @@ mod tests {
         counter.witness = Witness { serial: counter.state.serial + 5, mark: 0 };
         assert!(counter.claim(10).is_err());
         assert!(counter.state.serial > counter.witness.serial + SERIAL_JUMP);
+    }
+
+    /// A claims 1; backup; A gives back, and the message comes twice; B claims 1; restore; the operator bumps above all that was
+    /// issued, which is where the counter stands; the second give-back arrives.
+    #[test]
+    fn rule_18_a_late_give_back_sinks_no_counter_that_was_bumped() {
+        let mut counter = Counter::new(PLAIN);
+        let a = counter.claim(1).unwrap();
+        let backup = counter.state.clone();
+        counter.give_back(a, 1).unwrap();
+        assert_eq!(range(counter.claim(1)), (1, 2));
+        counter.state = backup;
+        counter.live.origin = [2, 2, 2];
+        assert_eq!(counter.claim(1), Err(Refusal::Stale { next: 2 }));
+        counter.run(&Request::Bump(Bump::To(2))).unwrap();
+        assert_eq!(counter.give_back(a, 1), Err(Refusal::NotLast));
+        assert_eq!(range(counter.claim(1)), (2, 3));
     }
 
     #[test]

@@ -5,7 +5,7 @@
 use crate::error::Refusal;
 use crate::request::{Answer, Event, Loss, Request};
 use crate::space::{Kind, Space};
-use crate::state::{MAX_SERIAL, RowWrite, Rows, Seen, SpaceState};
+use crate::state::{MAX_SEEN_SERIAL, MAX_SERIAL, RowWrite, Rows, Seen, SpaceState};
 use crate::{block, window};
 
 /// What a transaction writes and answers.
@@ -58,7 +58,12 @@ impl Draft {
 #[must_use]
 pub fn decide(kind: &Kind, state: &SpaceState, seen: &Seen, request: &Request, rows: &Rows) -> Decision {
     let mut draft = Draft::of(state);
-    let answer = if state.serial >= MAX_SERIAL || seen.witness.serial >= MAX_SERIAL {
+    let held = match request {
+        Request::Renew(held) | Request::Reassert(held) => held.iter().map(|held| held.serial).max(),
+        _ => None,
+    };
+    let claimed = seen.witness.serial.max(held.unwrap_or(0));
+    let answer = if state.serial >= MAX_SERIAL || claimed > MAX_SEEN_SERIAL {
         Err(Refusal::Request { what: "a serial above all", expected: "one that the space had" })
     } else {
         match kind {

@@ -11,6 +11,9 @@ pub type Tick = u64;
 /// Largest serial that a store can hold, as its columns are signed.
 pub const MAX_SERIAL: u64 = i64::MAX.cast_unsigned();
 
+/// Largest serial that a client can claim to have seen: half of all, so that a wrong one can't use the others up.
+pub const MAX_SEEN_SERIAL: u64 = MAX_SERIAL / 2;
+
 /// A random number of 128 bits that says who holds a row: never a host, an address or a process number. 0 is nobody. Rule 14.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Nonce(pub u128);

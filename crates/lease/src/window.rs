@@ -51,6 +51,12 @@ impl Terms {
         self.last_tick.saturating_add(1)
     }
 
+    /// When the time field ends: no id has this time or a later one. A caller warns two years ahead. Rule 7.
+    #[must_use]
+    pub fn ends_at(&self) -> UnixNanos {
+        self.time_of(self.end())
+    }
+
     /// Where a window that is granted at `now` ends: a window's length from now, not above `max_ahead`, not above the field's
     /// end, rounded down. Rules 2, 7 and 12.
     fn until(&self, now: UnixNanos) -> Result<Tick, Refusal> {

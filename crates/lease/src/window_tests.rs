@@ -694,6 +694,23 @@ fn rule_20_a_tick_outside_the_window_is_no_last_tick() {
 }
 
 #[test]
+fn rule_17_a_client_that_claims_an_absurd_serial_uses_up_none() {
+    let mut table = Table::new();
+    let lease = table.acquire(100, A).unwrap();
+    let before = table.state.clone();
+    let absurd = Held { serial: u64::MAX / 2, ..lease.held() };
+    let witness = Witness { serial: u64::MAX / 2, mark: 0 };
+    assert!(table.run(&Seen { witness, ..table.seen(101) }, &Request::Look).is_err());
+    assert!(table.run(&table.seen(101), &Request::Renew(vec![absurd])).is_err());
+    assert_eq!(table.state, before);
+}
+
+#[test]
+fn rule_7_the_end_of_the_time_field_is_a_date() {
+    assert_eq!(terms().ends_at(), UnixNanos(1_000_001));
+}
+
+#[test]
 fn blocks_are_not_asked_of_a_space_of_windows() {
     let mut table = Table::new();
     let bump = Request::Bump(crate::request::Bump::By(1));

@@ -9,6 +9,7 @@
 //! * What is counted: [`count`] (ids and duplicates), [`outage`], [`minted`] (all of it, one thread's), [`summary`].
 //! * How faults are made: [`forked`], [`clock_shim`], [`signal`].
 //! * [`load`] is a process that mints under a fault; [`wire`] is how it and forked children report.
+//! * [`servers`] are throw-away databases for the tests of other crates.
 //! * [`tool`] says what happens where a machine lacks something.
 //! * [`faults`] lists the runs.
 
@@ -20,6 +21,7 @@ pub mod forked;
 pub mod load;
 pub mod minted;
 pub mod outage;
+pub mod servers;
 pub mod signal;
 pub mod subject;
 pub mod summary;

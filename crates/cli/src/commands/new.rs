@@ -246,7 +246,6 @@ impl New {
             first: self.first,
             clock: clock.map(|clock| clock as Arc<dyn mintage::Clock>),
             entropy: self.strict_entropy.then(|| Arc::new(SystemEntropy) as Arc<dyn mintage::Entropy>),
-            ..Settings::default()
         })
     }
 

@@ -8,6 +8,7 @@
 use super::wiped::Wiped;
 use super::{Draw, SystemEntropy, Zeroed, fork};
 use crate::error::Error;
+use crate::raw::low_u64;
 use crate::time::coarse_nanos;
 use aes::Aes128;
 use aes::cipher::{Array, KeyIvInit, StreamCipherCore};
@@ -101,6 +102,22 @@ pub(super) fn with_draw<T>(ids: usize, work: impl FnOnce(&mut Draw<'_>) -> T) ->
         },
         Err(_) => work(&mut Draw::new(&SystemEntropy)),
     })
+}
+
+/// 128 bits for one id, without a draw around them; `None` where the thread has no pool at hand.
+#[inline]
+pub(super) fn number() -> Option<u128> {
+    // In two words: where the closure stands out of line, its answer comes through memory, and what was written in one piece would have to
+    // be waited for when it is read in two.
+    let words = POOL.try_with(|pool| {
+        let mut pool = pool.try_borrow_mut().ok()?;
+        let memory = ready(&mut pool)?;
+        memory.look(1);
+        let number = u128::from_le_bytes(memory.take().ok()?);
+        Some((low_u64(number), low_u64(number >> 64)))
+    });
+    let (low, high) = words.ok().flatten()?;
+    Some(u128::from(low) | u128::from(high) << 64)
 }
 
 /// The thread's memory, mapped at its first use.

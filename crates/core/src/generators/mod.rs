@@ -78,12 +78,29 @@ pub trait Generator: Send + Sync {
 
 /// Tries until the answer is no longer [`Error::Busy`], pausing as long as each says. The one place that waits.
 #[cfg(feature = "std")]
+#[inline]
 pub(crate) fn wait_while_busy<T>(mut attempt: impl FnMut() -> Result<T, Error>) -> Result<T, Error> {
+    match attempt() {
+        Ok(made) => Ok(made),
+        Err(error) => wait_and_retry(error, attempt),
+    }
+}
+
+/// What follows the first `error`. Apart from the first attempt, which a caller should find in line: an error is wider than an id, and
+/// where there is none, none should be moved about.
+#[cfg(feature = "std")]
+#[cold]
+pub(crate) fn wait_and_retry<T>(
+    mut error: Error,
+    mut attempt: impl FnMut() -> Result<T, Error>,
+) -> Result<T, Error> {
     loop {
+        let Error::Busy { wait_nanos, .. } = error else { return Err(error) };
+        // Not longer than 50 ms at once: a clock that was set back may be set right meanwhile.
+        crate::time::pause(wait_nanos.min(50_000_000));
         match attempt() {
-            // Not longer than 50 ms at once: a clock that was set back may be set right meanwhile.
-            Err(Error::Busy { wait_nanos, .. }) => crate::time::pause(wait_nanos.min(50_000_000)),
-            answer => return answer,
+            Ok(made) => return Ok(made),
+            Err(again) => error = again,
         }
     }
 }
@@ -320,6 +337,15 @@ impl Entropy for AnyEntropy {
             #[cfg(feature = "std")]
             Self::Pool => crate::entropy::PoolEntropy.fill(out),
             Self::Own(own) => own.fill(out),
+        }
+    }
+
+    #[inline]
+    fn number(&self) -> Result<u128, Error> {
+        match self {
+            #[cfg(feature = "std")]
+            Self::Pool => crate::entropy::PoolEntropy.number(),
+            Self::Own(own) => Draw::new(own).bits(128),
         }
     }
 

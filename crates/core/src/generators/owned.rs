@@ -43,7 +43,7 @@ impl<R: Rule, C: Clock, E: Entropy> Owned<R, C, E> {
     ///
     /// # Errors
     /// See [`Rule::next`].
-    #[inline]
+    #[inline(always)]
     pub fn try_next_id(&mut self) -> Result<Id<R::Scheme>, Error> {
         let now = time_for::<R::Scheme>(&self.clock);
         with_draw_for::<R, _>(&self.entropy, 1, |draw| {
@@ -58,7 +58,10 @@ impl<R: Rule, C: Clock, E: Entropy> Owned<R, C, E> {
     /// See [`Rule::next`], without [`Error::Busy`].
     #[inline]
     pub fn next_id(&mut self) -> Result<Id<R::Scheme>, Error> {
-        super::wait_while_busy(|| self.try_next_id())
+        match self.try_next_id() {
+            Ok(id) => Ok(id),
+            Err(error) => super::wait_and_retry(error, || self.try_next_id()),
+        }
     }
 
     /// Fills the front of `out` and returns how many it made: at least one, unless `out` is empty. Never waits.

@@ -66,6 +66,7 @@ pub trait Rule: Clone + Send + Sync + 'static {
     ///
     /// # Errors
     /// See [`Rule::next`].
+    #[inline]
     fn next_id(&mut self, now: UnixNanos, draw: &mut Draw<'_>) -> Result<Id<Self::Scheme>, Error> {
         self.next(now, draw).map(Id)
     }
@@ -103,18 +104,33 @@ pub(crate) fn with_draw_for<R: Rule, T>(
 ///
 /// # Errors
 /// [`Error::BeforeEpoch`].
+#[inline]
 pub fn tick_at(scheme: &'static str, base: TimeBase, now: UnixNanos) -> Result<u64, Error> {
-    base.tick_at(now).ok_or(Error::BeforeEpoch { scheme, now, epoch: base.epoch })
+    match base.tick_at(now) {
+        Some(tick) => Ok(tick),
+        None => Err(before_epoch(scheme, base, now)),
+    }
+}
+
+#[cold]
+fn before_epoch(scheme: &'static str, base: TimeBase, now: UnixNanos) -> Error {
+    Error::BeforeEpoch { scheme, now, epoch: base.epoch }
 }
 
 /// `tick`, when a field of `bits` bits can hold it.
 ///
 /// # Errors
 /// [`Error::TimeFieldEnded`].
+#[inline]
 pub fn fit_tick(scheme: &'static str, base: TimeBase, tick: u64, bits: u32) -> Result<u64, Error> {
-    let end = crate::raw::mask(bits) + 1;
-    if u128::from(tick) < end {
+    if u128::from(tick) <= crate::raw::mask(bits) {
         return Ok(tick);
     }
-    Err(Error::TimeFieldEnded { scheme, ended: base.time_of(end).unwrap_or(UnixNanos(i128::MAX)) })
+    Err(ended(scheme, base, bits))
+}
+
+#[cold]
+fn ended(scheme: &'static str, base: TimeBase, bits: u32) -> Error {
+    let end = crate::raw::mask(bits).saturating_add(1);
+    Error::TimeFieldEnded { scheme, ended: base.time_of(end).unwrap_or(UnixNanos(i128::MAX)) }
 }

@@ -27,6 +27,18 @@ pub trait Recipe: Send + Sync + 'static {
     /// [`Error::Entropy`], [`Error::BeforeEpoch`], [`Error::TimeFieldEnded`].
     fn make(now: UnixNanos, draw: &mut Draw<'_>) -> Result<<Self::Scheme as StaticScheme>::Repr, Error>;
 
+    /// One id by itself. A recipe of nothing but random bits takes them without a draw.
+    ///
+    /// # Errors
+    /// See [`Recipe::make`].
+    #[inline]
+    fn make_one(
+        now: UnixNanos,
+        entropy: &impl Entropy,
+    ) -> Result<<Self::Scheme as StaticScheme>::Repr, Error> {
+        entropy.with_draw(1, |draw| Self::make(now, draw))
+    }
+
     /// An id for each of `out`.
     ///
     /// # Errors
@@ -109,14 +121,14 @@ impl<R: Recipe, C: Clock, E: Entropy> Stateless<R, C, E> {
 }
 
 impl<R: Recipe, C: Clock, E: Entropy> IdSource<R::Scheme> for Stateless<R, C, E> {
-    #[inline]
+    #[inline(always)]
     fn try_next_id(&self) -> Result<Id<R::Scheme>, Error> {
         let now = self.now();
-        self.entropy.with_draw(1, |draw| R::make(now, draw)).map(Id)
+        R::make_one(now, &self.entropy).map(Id)
     }
 
     #[cfg(feature = "std")]
-    #[inline]
+    #[inline(always)]
     fn next_id(&self) -> Result<Id<R::Scheme>, Error> {
         self.try_next_id() // a recipe is never busy
     }

@@ -56,7 +56,10 @@ pub trait IdSource<S: StaticScheme>: Send + Sync {
     #[cfg(feature = "std")]
     #[inline]
     fn next_id(&self) -> Result<Id<S>, Error> {
-        super::wait_while_busy(|| self.try_next_id())
+        match self.try_next_id() {
+            Ok(id) => Ok(id),
+            Err(error) => super::wait_and_retry(error, || self.try_next_id()),
+        }
     }
 
     /// Fills all of `out`; waits where the scheme has to.

@@ -1,6 +1,6 @@
 //! NanoID: 21 random characters of a URL-safe alphabet.
 
-use crate::entropy::Draw;
+use crate::entropy::{Draw, Entropy};
 use crate::error::Error;
 #[cfg(feature = "std")]
 use crate::generators::stateless::Stateless;
@@ -63,6 +63,11 @@ impl Recipe for NanoidRecipe {
     #[inline]
     fn make(_: UnixNanos, draw: &mut Draw<'_>) -> Result<u128, Error> {
         draw.bits(126)
+    }
+
+    #[inline]
+    fn make_one(_: UnixNanos, entropy: &impl Entropy) -> Result<u128, Error> {
+        Ok(entropy.number()? & mask(126))
     }
 
     fn fill(_: UnixNanos, draw: &mut Draw<'_>, out: &mut [Nanoid]) -> Result<(), Error> {

@@ -1,6 +1,6 @@
 //! UUID version 4: 122 random bits.
 
-use crate::entropy::Draw;
+use crate::entropy::{Draw, Entropy};
 use crate::error::Error;
 #[cfg(feature = "std")]
 use crate::generators::stateless::Stateless;
@@ -72,6 +72,11 @@ impl Recipe for Uuid4Recipe {
     #[inline]
     fn make(_: UnixNanos, draw: &mut Draw<'_>) -> Result<u128, Error> {
         Ok(stamped(draw.bits(128)?, 4))
+    }
+
+    #[inline]
+    fn make_one(_: UnixNanos, entropy: &impl Entropy) -> Result<u128, Error> {
+        Ok(stamped(entropy.number()?, 4))
     }
 
     fn fill(_: UnixNanos, draw: &mut Draw<'_>, out: &mut [UuidV4]) -> Result<(), Error> {

@@ -95,7 +95,41 @@ impl Uuid7Rule {
     /// * `SubMillisecond`: `rand_a` is the fraction of the millisecond in 1/4096, as in PostgreSQL 18; `rand_b` is fresh.
     #[must_use]
     pub const fn new(method: Method) -> Self {
+        let method = match method {
+            Method::MonotonicRandom | Method::SubMillisecond => method,
+            _ => Method::Counter,
+        };
         Self { method, last: None }
+    }
+
+    /// The next id by the other methods.
+    #[inline(never)]
+    fn next_otherwise(&mut self, now: UnixNanos, draw: &mut Draw<'_>) -> Result<u128, Error> {
+        // Checked before the fraction is put behind it: a clock beyond the field would push its upper bits out of the word.
+        let ms = fit_tick(NAME, BASE, tick_at(NAME, BASE, now)?, 48)?;
+        let before = self.last;
+        if self.method == Method::MonotonicRandom {
+            let (start, step) = (draw.bits(A_BITS + B_BITS - 1)?, draw.bits(32)? + 1);
+            let moment = self.step(Moment { tick: ms, count: start }, step, mask(A_BITS + B_BITS));
+            return self.packed(before, moment.tick, moment.count >> B_BITS, moment.count & mask(B_BITS));
+        }
+        let fraction = (now.0.rem_euclid(1_000_000) << A_BITS) / 1_000_000;
+        let fine = (ms << A_BITS) | u64::try_from(fraction).unwrap_or(0);
+        let moment = self.step(Moment { tick: fine, count: 0 }, 1, 0);
+        let rand_a = u128::from(moment.tick) & mask(A_BITS);
+        self.packed(before, moment.tick >> A_BITS, rand_a, draw.bits(B_BITS)?)
+    }
+
+    /// The id, unless a borrowed tick lies beyond the field: then all is as it was `before`.
+    #[inline]
+    fn packed(&mut self, before: Option<Moment>, ms: u64, rand_a: u128, rand_b: u128) -> Result<u128, Error> {
+        match fit_tick(NAME, BASE, ms, 48) {
+            Ok(ms) => Ok(pack(ms, rand_a, rand_b)),
+            Err(ended) => {
+                self.last = before;
+                Err(ended)
+            }
+        }
     }
 
     /// Moves on by up to `want` (at least 1) counts within one millisecond; returns the first and how many.
@@ -131,32 +165,13 @@ impl Rule for Uuid7Rule {
 
     #[inline]
     fn next(&mut self, now: UnixNanos, draw: &mut Draw<'_>) -> Result<u128, Error> {
-        // Checked before the fraction is put behind it: a clock beyond the field would push its upper bits out of the word.
-        let ms = fit_tick(NAME, BASE, tick_at(NAME, BASE, now)?, 48)?;
-        let before = self.last;
-        let (ms, rand_a, rand_b) = match self.method {
-            Method::MonotonicRandom => {
-                let (start, step) = (draw.bits(A_BITS + B_BITS - 1)?, draw.bits(32)? + 1);
-                let moment = self.step(Moment { tick: ms, count: start }, step, mask(A_BITS + B_BITS));
-                (moment.tick, moment.count >> B_BITS, moment.count & mask(B_BITS))
-            }
-            Method::SubMillisecond => {
-                let fraction = (now.0.rem_euclid(1_000_000) << A_BITS) / 1_000_000;
-                let fine = (ms << A_BITS) | u64::try_from(fraction).unwrap_or(0);
-                let moment = self.step(Moment { tick: fine, count: 0 }, 1, 0);
-                (moment.tick >> A_BITS, u128::from(moment.tick) & mask(A_BITS), draw.bits(B_BITS)?)
-            }
-            _ => {
-                let rand_b = draw.word()?;
-                let (moment, _) = self.run(ms, draw, 1)?;
-                (moment.tick, moment.count, u128::from(rand_b) & mask(B_BITS))
-            }
-        };
-        if let Err(ended) = fit_tick(NAME, BASE, ms, 48) {
-            self.last = before;
-            return Err(ended);
+        if self.method != Method::Counter {
+            return self.next_otherwise(now, draw);
         }
-        Ok(pack(ms, rand_a, rand_b))
+        let ms = fit_tick(NAME, BASE, tick_at(NAME, BASE, now)?, 48)?;
+        let (rand_b, before) = (draw.word()?, self.last);
+        let (moment, _) = self.run(ms, draw, 1)?;
+        self.packed(before, moment.tick, moment.count, u128::from(rand_b) & mask(B_BITS))
     }
 
     fn fill(&mut self, now: UnixNanos, draw: &mut Draw<'_>, out: &mut [UuidV7]) -> Result<usize, Error> {

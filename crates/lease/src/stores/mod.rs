@@ -2,6 +2,8 @@
 
 use crate::store::StoreEntry;
 
+#[cfg(feature = "postgres")]
+pub mod postgres;
 #[cfg(feature = "sqlite")]
 pub mod sqlite;
 
@@ -9,6 +11,8 @@ pub mod sqlite;
 pub static STORES: &[StoreEntry] = &[
     #[cfg(feature = "sqlite")]
     sqlite::ENTRY,
+    #[cfg(feature = "postgres")]
+    postgres::ENTRY,
 ];
 
 #[cfg(test)]

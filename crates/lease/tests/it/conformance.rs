@@ -7,7 +7,10 @@ use mintage_lease::space::BlockTerms;
 use mintage_lease::state::Tick;
 use mintage_lease::store::{CreateOptions, Deadline};
 use mintage_lease::{Error, Refusal, Request};
+use mintage_testkit::forked::{End, Forked};
 use std::collections::BTreeMap;
+use std::io::Write;
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 /// `suite!(module, site)`: the whole suite over the store that `site()` starts; `None` is a store that is missing, which is a
@@ -39,6 +42,8 @@ macro_rules! suite {
                 a_deadline_that_has_passed_does_nothing,
                 many_handles_create_one_space_at_once,
                 many_processes_share_a_space,
+                processes_that_are_killed_lose_nothing_and_get_nothing_twice,
+                a_forked_child_is_refused,
                 all_is_well_where_a_store_checks_itself,
             );
         }
@@ -58,6 +63,8 @@ macro_rules! suite {
 pub(crate) use suite;
 
 suite!(sqlite, Some(crate::sqlite::site()));
+suite!(postgres, crate::postgres::site());
+suite!(pgbouncer, crate::postgres::pooled_site());
 
 pub(crate) async fn a_space_is_created_once_and_never_by_opening(site: &Site) {
     let store = site.store();
@@ -445,6 +452,27 @@ pub(crate) async fn many_handles_create_one_space_at_once(site: &Site) {
 
 pub(crate) async fn many_processes_share_a_space(site: &Site) {
     crate::processes::share_a_space(site, 10).await;
+}
+
+pub(crate) async fn processes_that_are_killed_lose_nothing_and_get_nothing_twice(site: &Site) {
+    crate::processes::survive_kills(site).await;
+}
+
+/// Rule 8.
+pub(crate) async fn a_forked_child_is_refused(site: &Site) {
+    let mut client = site.blocks("invoices", BlockTerms::default()).await;
+    client.claim(10).await.unwrap();
+    let claim = Request::Claim(Claim { nonce: nonce(5), size: 10 });
+    let child = Forked::run(Duration::from_secs(20), |out| {
+        let mut answer = client.desk.store().ask(client.desk.space(), &client.caller, &claim, soon());
+        // Refused at once: nothing in the child could ever wake it.
+        let polled = answer.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+        let is_refused = matches!(polled, Poll::Ready(Err(Error::Forked { .. })));
+        out.write_all(if is_refused { b"refused" } else { b"not refused" }).unwrap();
+    });
+    let (report, end) = child.unwrap().finish().unwrap();
+    assert_eq!((report.as_slice(), end), (b"refused".as_slice(), End::Code(0)));
+    assert_eq!(client.claim(10).await.unwrap().start, 11);
 }
 
 pub(crate) async fn all_is_well_where_a_store_checks_itself(site: &Site) {

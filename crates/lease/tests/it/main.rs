@@ -1,10 +1,15 @@
-//! What stores promise, against real ones.
+//! What stores promise, against real ones; and the protocol walked state by state.
 
 #![expect(clippy::unwrap_used, reason = "a test says what it expects by stopping")]
 
+#[expect(clippy::disallowed_methods, reason = "a minter renews in real time, and these tests watch it do so")]
 mod allocator;
 mod conformance;
+#[expect(clippy::disallowed_methods, reason = "a minter renews in real time, and these tests watch it do so")]
 mod minter;
+mod model;
+mod postgres;
 mod processes;
+mod proxy;
 mod site;
 mod sqlite;

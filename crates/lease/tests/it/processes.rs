@@ -4,6 +4,7 @@ use crate::conformance::{Windows, mint_a_while};
 use crate::site::{Site, blocks, short, soon, windows};
 use mintage_lease::space::BlockTerms;
 use mintage_lease::store::{CreateOptions, OpenOptions};
+use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 
 const URL: &str = "MINTAGE_TEST_STORE";
@@ -58,4 +59,64 @@ async fn child() {
     let (mut client, mut counter) = (site.client("orders").await, site.client("invoices").await);
     let lines = mint_a_while(&mut client, &mut counter, 6).await;
     println!("\n{}", lines.join("\n"));
+}
+
+/// Processes are killed in the middle of what they do, again and again: nothing is granted twice, and no hold begins, as
+/// whatever was answered is there.
+pub(crate) async fn survive_kills(site: &Site) {
+    let program = std::env::current_exe().unwrap();
+    site.windows("orders", short).await;
+    site.blocks("invoices", BlockTerms::default()).await;
+    let mut all = Windows::default();
+    let mut blocks = Vec::new();
+    for round in 0..8_u64 {
+        let mut child = Command::new(&program)
+            .args(["--exact", "processes::endless_child", "--ignored", "--nocapture", "--quiet"])
+            .env(URL, &site.url)
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        // Killed a moment after it got something, each time another one.
+        let mut left = 3 + round;
+        let mut take = |line: &str| {
+            let words: Vec<&str> = line.split(' ').collect();
+            let number = |i: usize| words[i].parse::<u64>().unwrap();
+            match words[0] {
+                "window" if words.len() == 4 => all.grant(number(1), number(2), number(3)),
+                "block" if words.len() == 3 => blocks.push((number(1), number(2))),
+                _ => return false,
+            }
+            true
+        };
+        while left > 0 {
+            let line = lines.next().unwrap().unwrap();
+            left -= u64::from(take(&line));
+        }
+        tokio::time::sleep(std::time::Duration::from_micros(300 * round)).await;
+        child.kill().unwrap();
+        child.wait().unwrap();
+        for line in lines.map_while(Result::ok) {
+            take(&line);
+        }
+    }
+    blocks.sort_unstable();
+    assert!(blocks.windows(2).all(|pair| pair[0].1 <= pair[1].0), "{blocks:?}");
+    assert!(all.assert_disjoint() > 16);
+    let shown = site.store().list(soon()).await.unwrap();
+    assert!(shown.iter().all(|shown| shown.state.holds == 0), "{shown:?}");
+}
+
+#[tokio::test]
+#[ignore = "run by survive_kills, in processes of its own"]
+async fn endless_child() {
+    let Ok(url) = std::env::var(URL) else { return };
+    let site = Site { url, options: OpenOptions::default(), _kept: Box::new(()) };
+    let (mut client, mut counter) = (site.client("orders").await, site.client("invoices").await);
+    println!();
+    loop {
+        for line in mint_a_while(&mut client, &mut counter, 1).await {
+            println!("{line}");
+        }
+    }
 }

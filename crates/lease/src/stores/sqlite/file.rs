@@ -117,6 +117,13 @@ impl SideCar {
     }
 }
 
+impl Drop for SideCar {
+    /// Unlocks by word, not by closing: a child that was forked meanwhile has the file open too.
+    fn drop(&mut self) {
+        let _ = self.file.unlock();
+    }
+}
+
 /// Makes a new file's name durable.
 pub(super) fn sync_folder(path: &Path) -> io::Result<()> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());

@@ -1,0 +1,169 @@
+//! Connections: the URL, and which of its hosts can be written to now.
+
+use super::tls::{Mode, connector};
+use crate::error::{Cause, Error};
+use crate::store::{Deadline, redacted};
+use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+use tokio::sync::{Semaphore, SemaphorePermit};
+use tokio_postgres::config::TargetSessionAttrs;
+use tokio_postgres::{Client, Config};
+use tokio_postgres_rustls::MakeRustlsConnect;
+
+/// Most connections that a handle has at once: requests to one space wait for each other anyway.
+const MOST: usize = 4;
+
+/// How long one host may take to answer before the next is tried.
+const HOST_PATIENCE: Duration = Duration::from_secs(2);
+
+/// The connections of a handle.
+pub(super) struct Connections {
+    config: Config,
+    tls: MakeRustlsConnect,
+    idle: Mutex<Vec<Client>>,
+    permits: Semaphore,
+}
+
+impl Connections {
+    /// From a URL; nothing is connected yet.
+    pub(super) fn of(url: &str) -> Result<Self, Error> {
+        let fault = |fault: String| Error::Url { url: redacted(url), fault };
+        let (plain, mode, root) = split_tls(url).map_err(fault)?;
+        let mut config: Config =
+            plain.parse().map_err(|error| fault(format!("no URL of PostgreSQL: {}", in_words(&error))))?;
+        if config.get_hosts().is_empty() {
+            return Err(fault("a host expected, as in postgres://host1,host2:5433/database".to_owned()));
+        }
+        config.target_session_attrs(TargetSessionAttrs::ReadWrite).ssl_mode(mode.driver());
+        // A host that went away without a word is noticed by these, not after a quarter of an hour.
+        config.tcp_user_timeout(Duration::from_secs(10)).keepalives_idle(Duration::from_secs(15));
+        if config.get_connect_timeout().is_none() {
+            config.connect_timeout(HOST_PATIENCE);
+        }
+        if config.get_application_name().is_none() {
+            config.application_name("mintage");
+        }
+        let tls = connector(mode, root.as_deref()).map_err(fault)?;
+        Ok(Self { config, tls, idle: Mutex::new(Vec::new()), permits: Semaphore::new(MOST) })
+    }
+
+    /// A connection to a host that can be written to.
+    pub(super) async fn take(&self, deadline: Deadline) -> Result<Taken<'_>, Cause> {
+        let permit = tokio::time::timeout_at(deadline.0, self.permits.acquire()).await??;
+        let idle = || self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        while let Some(client) = idle() {
+            if !client.is_closed() {
+                return Ok(Taken { connections: self, client, _permit: permit });
+            }
+        }
+        let (client, connection) =
+            tokio::time::timeout_at(deadline.0, self.config.connect(self.tls.clone())).await??;
+        // Ends when the client is dropped. What it meets is told to the client's requests too.
+        tokio::spawn(async move {
+            let _ = connection.await;
+        });
+        Ok(Taken { connections: self, client, _permit: permit })
+    }
+
+    /// Closes what is idle: after a failover those connections lead to the wrong server.
+    pub(super) fn forget(&self) {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+}
+
+impl std::fmt::Debug for Connections {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        // The configuration holds a password.
+        f.debug_struct("Connections").finish_non_exhaustive()
+    }
+}
+
+/// A connection in use. Dropped without [`Taken::give_back`] it is closed, and the server rolls back what was begun.
+pub(super) struct Taken<'a> {
+    connections: &'a Connections,
+    pub(super) client: Client,
+    _permit: SemaphorePermit<'a>,
+}
+
+impl Taken<'_> {
+    /// Keeps it for the next request; only between transactions.
+    pub(super) fn give_back(self) {
+        self.connections.idle.lock().unwrap_or_else(PoisonError::into_inner).push(self.client);
+    }
+}
+
+/// What the driver says, without what it was given.
+fn in_words(error: &tokio_postgres::Error) -> String {
+    let cause = std::error::Error::source(error).map(ToString::to_string);
+    cause.unwrap_or_else(|| error.to_string())
+}
+
+/// The URL without what the driver doesn't know, and what that said.
+fn split_tls(url: &str) -> Result<(String, Mode, Option<PathBuf>), String> {
+    let (start, query) = url.split_once('?').unwrap_or((url, ""));
+    let (mut mode, mut root, mut kept) = (Mode::Prefer, None, Vec::new());
+    for pair in query.split('&').filter(|pair| !pair.is_empty()) {
+        match pair.split_once('=') {
+            Some(("sslmode", text)) => {
+                mode = Mode::of(text).ok_or_else(|| {
+                    format!("sslmode {text:?}; disable, prefer, require, verify-ca or verify-full expected")
+                })?;
+            }
+            Some(("sslrootcert", text)) => root = Some(PathBuf::from(decoded(text))),
+            _ => kept.push(pair),
+        }
+    }
+    let plain = if kept.is_empty() { start.to_owned() } else { format!("{start}?{}", kept.join("&")) };
+    Ok((plain, mode, root))
+}
+
+/// Percent-encoded text as it was meant.
+fn decoded(text: &str) -> String {
+    let mut bytes = Vec::new();
+    let mut rest = text.as_bytes();
+    while let [first, tail @ ..] = rest {
+        let hex = tail.get(..2).and_then(|hex| std::str::from_utf8(hex).ok());
+        match hex.and_then(|hex| u8::from_str_radix(hex, 16).ok()) {
+            Some(byte) if *first == b'%' => {
+                bytes.push(byte);
+                rest = &tail[2..];
+            }
+            _ => {
+                bytes.push(*first);
+                rest = tail;
+            }
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tls_is_taken_out_of_the_url() {
+        let url =
+            "postgres://u:p@a,b:5433/db?sslmode=verify-ca&application_name=x&sslrootcert=%2Fetc%2Fa%20b.pem";
+        let (plain, mode, root) = split_tls(url).unwrap();
+        assert_eq!(plain, "postgres://u:p@a,b:5433/db?application_name=x");
+        assert_eq!((mode, root), (Mode::VerifyCa, Some(PathBuf::from("/etc/a b.pem"))));
+        let (plain, mode, _) = split_tls("postgres://a/db?sslmode=disable").unwrap();
+        assert_eq!((plain.as_str(), mode), ("postgres://a/db", Mode::Disable));
+    }
+
+    #[test]
+    fn urls_that_make_no_sense_are_refused_without_their_password() {
+        for url in [
+            "postgres://u:secret@h/db?sslmode=maybe",
+            "postgres://u:secret@h:port/db",
+            "postgres://u:secret@h/db?colour=blue",
+            "postgres://u:secret@h/db?sslmode=verify-full&sslrootcert=/nowhere.pem",
+        ] {
+            let error = Connections::of(url).map(|_| ()).unwrap_err();
+            assert!(matches!(error, Error::Url { .. }), "{error}");
+            assert!(!format!("{error} {error:?}").contains("secret"), "{error}");
+        }
+    }
+}
