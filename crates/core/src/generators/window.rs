@@ -223,6 +223,7 @@ impl<P: PartsSource, C: Clock> WindowGenerator<P, C> {
         Runs::new(self, size)
     }
 
+    #[inline]
     fn since_epoch(&self) -> u64 {
         self.clock.boottime_nanos().wrapping_add(self.shift.load(Ordering::Relaxed))
     }
@@ -352,8 +353,9 @@ impl<P: PartsSource, C: Clock> Claim for WindowGenerator<P, C> {
 
     #[inline]
     fn is_current(&self, tick: u64) -> bool {
-        let until = self.until.load(Ordering::Relaxed);
-        self.present(until).start <= tick
+        // By a multiplication instead of a division, and dilated only where real time has left the tick behind.
+        let tick_ends = tick.saturating_add(1).saturating_mul(self.source.parts().base().tick_nanos);
+        (self.since_epoch() < tick_ends || self.present(self.until()).start <= tick)
             && self.is_closed.load(Ordering::Relaxed) == 0
             && entropy::generation() == self.generation
     }

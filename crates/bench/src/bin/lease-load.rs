@@ -1,0 +1,246 @@
+//! Leases and blocks under load, over a store in a file: how near minting comes to a layout's limit, how long a call takes, what
+//! the store writes, and how long a grant takes. One JSON object a run.
+//!
+//! `cargo run --release -p mintage-bench --bin lease-load -- ceiling 60`
+
+use mintage::{Clock, RawId, Scheme, SystemClock};
+use mintage_lease::space::{BlockTerms, Kind, SpaceId, Windows};
+use mintage_lease::store::{CreateOptions, Deadline, draw_nonce};
+use mintage_lease::{
+    AllocatorOptions, Caller, Error, MinterOptions, Request, Session, SessionOptions, Space,
+};
+use std::path::Path;
+use std::process::{Command, ExitCode};
+use std::time::Duration;
+use tempfile::TempDir;
+
+const USAGE: &str = "\
+usage: cargo run --release -p mintage-bench --bin lease-load -- RUN [SECONDS]
+
+  ceiling   one thread as fast as 41/10/12 allows: the part of 4,096 ids a millisecond that it reached
+  latency   one call after another, 50 us apart: the slowest of a thousand and of ten thousand
+  writes    100,000 ids a second, from windows and from blocks: transactions of the store for a million ids
+  many      1,024 workers held by 8 processes: transactions and rows a second while they renew
+  acquire   a grant, beside a transaction of the store that changes one row
+";
+
+fn main() -> ExitCode {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let seconds = words.get(1).and_then(|text| text.parse().ok()).unwrap_or(20);
+    let lasting = Duration::from_secs(seconds);
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime");
+    let done = match words.first().map(String::as_str) {
+        Some("ceiling") => runtime.block_on(ceiling(lasting)),
+        Some("latency") => runtime.block_on(latency(lasting)),
+        Some("writes") => runtime.block_on(writes(lasting)),
+        Some("many") => runtime.block_on(many(lasting)),
+        Some("acquire") => runtime.block_on(acquire()),
+        Some("holder") => runtime.block_on(holder(&words[2], lasting)),
+        _ => {
+            eprint!("{USAGE}");
+            return ExitCode::from(2);
+        }
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::from(3)
+        }
+    }
+}
+
+/// A store with a space of windows and one of blocks.
+struct Place {
+    folder: TempDir,
+    session: Session,
+    url: String,
+}
+
+impl Place {
+    async fn new() -> Result<Self, Error> {
+        let folder = TempDir::new().expect("a folder");
+        let url = format!("sqlite:{}", folder.path().join("ids.db").display());
+        let session = Session::open(&url, SessionOptions::default())?;
+        let mut windows =
+            Windows::of(Scheme::by_name("snowflake").expect("a scheme"), None).expect("windows");
+        // All holders are on this host.
+        windows.terms.host_quota = 1024;
+        for (name, kind) in
+            [("windows", Kind::Windows(windows)), ("blocks", Kind::Blocks(BlockTerms::default()))]
+        {
+            let space = Space { id: SpaceId(draw_nonce()?.0), name: name.to_owned(), kind };
+            session.create(&space, CreateOptions::default()).await?;
+        }
+        Ok(Self { folder, session, url })
+    }
+
+    /// Transactions that the store has committed: the revision in its side-car.
+    fn commits(&self) -> u64 {
+        let text = std::fs::read_to_string(self.folder.path().join("ids.db-serial")).expect("a side-car");
+        text.split(' ').nth(2).and_then(|word| word.parse().ok()).expect("a revision")
+    }
+}
+
+async fn ceiling(lasting: Duration) -> Result<(), Error> {
+    let place = Place::new().await?;
+    let minter = place.session.space("windows").await?.minter().await?;
+    let mut batch = [RawId::ZERO; 1024];
+    let (begun, mut made, mut last) = (now(), 0_u64, RawId::ZERO);
+    while now() - begun < nanos(lasting) {
+        minter.fill(&mut batch)?;
+        assert!(batch[0] > last && batch.is_sorted(), "out of order");
+        last = batch[1023];
+        made += 1024;
+    }
+    let part = float(made) / (float(now() - begun) / 1e6 * 4096.0);
+    println!(
+        "{{\"run\":\"ceiling\",\"seconds\":{},\"ids\":\"{made}\",\"part\":{part:.4}}}",
+        lasting.as_secs()
+    );
+    minter.close().await
+}
+
+async fn latency(lasting: Duration) -> Result<(), Error> {
+    let place = Place::new().await?;
+    let minter = place.session.space("windows").await?.minter().await?;
+    let (begun, mut times) = (now(), Vec::new());
+    while now() - begun < nanos(lasting) {
+        let before = now();
+        minter.next()?;
+        times.push(now() - before);
+        mintage::time::pause(20_000);
+    }
+    times.sort_unstable();
+    let at = |part: usize| times[times.len() - 1 - times.len() / part];
+    println!(
+        "{{\"run\":\"latency\",\"calls\":{},\"p50_ns\":{},\"p99_9_ns\":{},\"p99_99_ns\":{}}}",
+        times.len(),
+        at(2),
+        at(1_000),
+        at(10_000)
+    );
+    minter.close().await
+}
+
+async fn writes(lasting: Duration) -> Result<(), Error> {
+    let place = Place::new().await?;
+    let before = place.commits();
+    let minter = place.session.space("windows").await?.minter().await?;
+    let made = at_rate(lasting, || minter.next().map(|_| ()).map_err(Error::from))?;
+    minter.close().await?;
+    tell("windows", place.commits() - before, made);
+    let before = place.commits();
+    let allocator = place.session.space("blocks").await?.allocator_with(AllocatorOptions::default()).await?;
+    let made = at_rate(lasting, || allocator.next().map(|_| ()))?;
+    allocator.close().await?;
+    tell("blocks", place.commits() - before, made);
+    Ok(())
+}
+
+/// A hundred thousand a second, in pieces of a millisecond.
+fn at_rate(lasting: Duration, mut one: impl FnMut() -> Result<(), Error>) -> Result<u64, Error> {
+    let (begun, mut made) = (now(), 0);
+    while now() - begun < nanos(lasting) {
+        let due = (now() - begun) / 10_000;
+        while made < due {
+            one()?;
+            made += 1;
+        }
+        mintage::time::pause(1_000_000);
+    }
+    Ok(made)
+}
+
+fn tell(what: &str, commits: u64, made: u64) {
+    let each = float(commits) * 1e6 / float(made);
+    println!(
+        "{{\"run\":\"writes\",\"of\":\"{what}\",\"ids\":\"{made}\",\"commits\":{commits},\"per_million\":{each:.2}}}"
+    );
+}
+
+async fn many(lasting: Duration) -> Result<(), Error> {
+    let place = Place::new().await?;
+    let program = std::env::current_exe().expect("this program");
+    let seconds = (lasting.as_secs() + 15).to_string();
+    let mut holders: Vec<_> = (0..8)
+        .map(|_| Command::new(&program).args(["holder", &seconds, &place.url]).spawn().expect("a process"))
+        .collect();
+    let store = place.session.store()?;
+    let within = || Deadline::after(Duration::from_secs(20));
+    // Until all have theirs.
+    let mut held = 0;
+    while held < 1024 {
+        mintage::time::pause(100_000_000);
+        held = store.show("windows", within()).await?.workers.len();
+    }
+    let first = store.show("windows", within()).await?;
+    let (begun, commits) = (now(), place.commits());
+    mintage::time::pause(nanos(lasting));
+    let passed = float(now() - begun) / 1e9;
+    let commits = place.commits() - commits;
+    let last = store.show("windows", within()).await?;
+    // Each renewal of a process writes its 128 rows, the space's and the store's.
+    let renewed = first.workers.iter().zip(&last.workers).filter(|(a, b)| a.serial != b.serial).count();
+    let rows = commits * (128 + 2);
+    println!(
+        "{{\"run\":\"many\",\"workers\":{held},\"renewed\":{renewed},\"seconds\":{passed:.1},\"commits_per_second\":{:.2},\"rows_per_second\":{:.1}}}",
+        float(commits) / passed,
+        float(rows) / passed
+    );
+    for holder in &mut holders {
+        let _ = holder.wait();
+    }
+    Ok(())
+}
+
+/// Holds 128 leases until the time is over, and ends as a process that is killed.
+async fn holder(url: &str, lasting: Duration) -> Result<(), Error> {
+    let session = Session::open(url, SessionOptions::default())?;
+    let options = MinterOptions { leases: 128, ..MinterOptions::default() };
+    let minter = session.space("windows").await?.minter_with(options).await?;
+    mintage::time::pause(nanos(lasting));
+    assert!(minter.next().is_ok() && Path::new(url.trim_start_matches("sqlite:")).exists());
+    std::process::exit(0);
+}
+
+async fn acquire() -> Result<(), Error> {
+    const ROUNDS: usize = 200;
+    let place = Place::new().await?;
+    let space = place.session.space("windows").await?;
+    let (mut grants, mut bare) = (Vec::new(), Vec::new());
+    let store = place.session.store()?;
+    for round in 0..ROUNDS {
+        let before = now();
+        let minter = space.minter().await?;
+        grants.push(now() - before);
+        minter.close().await?;
+        // A request that changes the space's row and no other.
+        let request = Request::RestartHold(round % 2 == 0);
+        let within = Deadline::after(Duration::from_secs(10));
+        let before = now();
+        store.ask(space.facts(), &Caller::default(), &request, within).await?;
+        bare.push(now() - before);
+    }
+    grants.sort_unstable();
+    bare.sort_unstable();
+    println!(
+        "{{\"run\":\"acquire\",\"grant_p50_us\":{},\"one_row_p50_us\":{}}}",
+        grants[ROUNDS / 2] / 1000,
+        bare[ROUNDS / 2] / 1000
+    );
+    Ok(())
+}
+
+fn now() -> u64 {
+    SystemClock.monotonic_nanos()
+}
+
+fn nanos(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
+}
+
+#[expect(clippy::cast_precision_loss, reason = "counts and times here are far below 2^53")]
+fn float(count: u64) -> f64 {
+    count as f64
+}
