@@ -5,6 +5,7 @@ use super::store::{Kind, ServerPlace, Store};
 use super::{Evidence, Fault, MS, Scene};
 use crate::proxy::Mode;
 use anyhow::{Result, bail, ensure};
+use mintage::{Clock, SystemClock};
 use serde_json::json;
 use std::net::{Ipv4Addr, TcpStream};
 
@@ -167,9 +168,12 @@ fn promote(scene: &mut Scene, in_sync: bool) -> Result<Evidence> {
     let place = self::place(scene)?;
     let newest = place.high_mark()?;
     let replayed: u64 = replica.query(super::store::DATABASE, super::store::HIGH_MARK)?.parse()?;
+    let killed = SystemClock.monotonic_nanos();
     place.server.kill();
     let refuses = refuses(place);
     replica.promote();
+    // The server's share of the outage: nobody can reach a primary before.
+    let promoted_ms = (SystemClock.monotonic_nanos() - killed) / MS;
     let timeline = |server: &crate::servers::postgres::Postgres| {
         server.query("postgres", "SELECT timeline_id FROM pg_control_checkpoint()")
     };
@@ -189,6 +193,7 @@ fn promote(scene: &mut Scene, in_sync: bool) -> Result<Evidence> {
     Ok(evidence([
         ("ticks_behind", json!(newest.saturating_sub(replayed))),
         ("timeline", json!(timeline)),
+        ("promoted_after_ms", json!(promoted_ms)),
         ("holds", json!(holds)),
     ]))
 }
