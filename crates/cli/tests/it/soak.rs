@@ -1,14 +1,17 @@
 //! Minting under faults, in short: what `scripts/soak` does for as long as one likes.
 
-use mintage_testkit::soak::store::Kind;
+use crate::facade::Folder;
+use crate::lines;
+use mintage_testkit::soak::store::{Kind, Whose};
 use mintage_testkit::soak::{FAULTS, Options, run, scenes};
 use std::path::Path;
 
 /// Windows are short, so that what must pass does so soon.
-fn options(store: Kind) -> Options {
+fn options(store: Whose) -> Options {
     Options {
         program: env!("CARGO_BIN_EXE_mintage").into(),
         store,
+        space: "soak".to_owned(),
         processes: 8,
         rate: 400,
         window_ms: 1_200,
@@ -24,7 +27,7 @@ fn options(store: Kind) -> Options {
 
 fn no_duplicates(store: Kind) {
     // Without a server, a skip that was said.
-    let Some(report) = run(&options(store)).unwrap() else { return };
+    let Some(report) = run(&options(Whose::Own(store))).unwrap() else { return };
     println!("{report}");
     assert!(report.has_passed(), "{report}");
     let of_store = |fault: &&mintage_testkit::soak::Fault| fault.store.is_none_or(|own| own == store);
@@ -41,6 +44,20 @@ fn no_id_is_minted_twice_over_a_file_whatever_fails() {
 #[test]
 fn no_id_is_minted_twice_over_a_server_whatever_fails() {
     no_duplicates(Kind::Postgres);
+}
+
+#[test]
+fn a_store_of_somebody_else_is_left_as_it_was_but_for_what_dropped_spaces_leave() {
+    let folder = Folder::new("somebodys-store");
+    let url = format!("sqlite:{}", folder.file("ids.db"));
+    lines(&["store", "create", &url, "orders", "--snowflake", "twitter"]);
+    let before = lines(&["store", "list", &url, "--json"]);
+    let options =
+        Options { scenes: false, space: "soak-1".to_owned(), ..options(Whose::Theirs(url.clone())) };
+    let report = run(&options).unwrap().unwrap();
+    assert!(report.has_passed() && report.ids > 0, "{report}");
+    assert!(report.faults.contains_key("paused") && !report.faults.contains_key("locked"), "{report}");
+    assert_eq!(lines(&["store", "list", &url, "--json"]), before);
 }
 
 #[test]
@@ -67,7 +84,8 @@ fn every_test_named_in_what_can_go_wrong_is_there() {
 #[test]
 fn a_process_without_a_lease_is_noticed() {
     let only = vec!["killed".to_owned()];
-    let options = Options { only, scenes: false, blind: true, rate: 1_000, ..options(Kind::Sqlite) };
+    let options =
+        Options { only, scenes: false, blind: true, rate: 1_000, ..options(Whose::Own(Kind::Sqlite)) };
     let report = run(&options).unwrap().unwrap();
     assert!(report.duplicates > 0, "{report}");
     assert!(!report.has_passed() && !report.repeated.is_empty());

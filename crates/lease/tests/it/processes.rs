@@ -9,6 +9,33 @@ use std::process::{Command, Stdio};
 
 const URL: &str = "MINTAGE_TEST_STORE";
 
+/// Runs an ignored test in a process of its own: there no thread of another test holds a lock when it forks.
+pub(crate) fn alone(test: &str) {
+    let program = std::env::current_exe().unwrap();
+    let output = Command::new(program).args(["--exact", test, "--ignored"]).output().unwrap();
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && text.contains("1 passed"), "{text}");
+}
+
+/// Waits until every other thread of this process sleeps, so that none holds a lock which a forked child would find taken for ever: the
+/// thread of a store handle that was dropped is still closing its file.
+pub(crate) fn wait_for_threads() {
+    let own = std::fs::read_link("/proc/thread-self").unwrap();
+    let own = own.file_name().unwrap();
+    let is_asleep = |task: &std::fs::DirEntry| {
+        // Gone since it was listed, or state S after the name in brackets.
+        let stat = std::fs::read_to_string(task.path().join("stat"));
+        stat.is_ok_and(|stat| stat.rsplit(") ").next().is_some_and(|rest| rest.starts_with('S')))
+    };
+    let mut calm = 0;
+    while calm < 5 {
+        let tasks: Vec<_> = std::fs::read_dir("/proc/self/task").unwrap().map(Result::unwrap).collect();
+        let all_sleep = tasks.iter().all(|task| task.file_name() == own || is_asleep(task));
+        calm = if all_sleep { calm + 1 } else { 0 };
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+}
+
 /// `count` processes open the store, create the spaces and mint at once; what they got is disjoint.
 pub(crate) async fn share_a_space(site: &Site, count: usize) {
     let program = std::env::current_exe().unwrap();

@@ -3,9 +3,9 @@
 //! Exit codes: 0 all is as it must be, 1 something is not, 2 wrong use, 3 the run couldn't be made.
 
 use anyhow::{Context, Result};
-use clap::{Parser, ValueEnum};
+use clap::Parser;
 use mintage::{Entropy, SystemEntropy};
-use mintage_testkit::soak::store::Kind;
+use mintage_testkit::soak::store::{Kind, Whose};
 use mintage_testkit::soak::{self, FAULTS, Options};
 use std::io::{Write, stdout};
 use std::path::PathBuf;
@@ -15,8 +15,10 @@ use std::process::ExitCode;
 #[derive(Parser)]
 #[command(version, after_help = "Example: mintage-soak sqlite --seconds 60 --seed 7")]
 struct Cli {
-    /// Where they lease from: a file, or a server of its own
-    store: StoreArg,
+    /// Where they lease from: `sqlite` or `postgres` for one of the run's own, which is thrown away and suffers faults too; or the URL of
+    /// a store that is there, to which nothing is done but making spaces in it and dropping them
+    #[arg(value_parser = whose)]
+    store: Whose,
     /// For how long faults go on
     #[arg(long, default_value_t = 60)]
     seconds: u64,
@@ -52,10 +54,13 @@ struct Cli {
     json: bool,
 }
 
-#[derive(Clone, Copy, ValueEnum)]
-enum StoreArg {
-    Sqlite,
-    Postgres,
+fn whose(text: &str) -> Result<Whose, String> {
+    match text {
+        "sqlite" => Ok(Whose::Own(Kind::Sqlite)),
+        "postgres" => Ok(Whose::Own(Kind::Postgres)),
+        url if url.contains(':') => Ok(Whose::Theirs(url.to_owned())),
+        _ => Err("sqlite, postgres or a store's URL expected".to_owned()),
+    }
 }
 
 fn main() -> ExitCode {
@@ -85,10 +90,12 @@ fn run(cli: Cli) -> Result<bool> {
     };
     let options = Options {
         program,
-        store: match cli.store {
-            StoreArg::Sqlite => Kind::Sqlite,
-            StoreArg::Postgres => Kind::Postgres,
+        space: match &cli.store {
+            Whose::Own(_) => "soak".to_owned(),
+            // Of no other run.
+            Whose::Theirs(_) => format!("soak-{seed}-{}", std::process::id()),
         },
+        store: cli.store,
         processes: usize::from(cli.processes),
         rate: cli.rate,
         window_ms: cli.window_ms,

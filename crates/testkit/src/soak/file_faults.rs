@@ -94,6 +94,6 @@ fn put_back(scene: &mut Scene, put: fn(&FilePlace, &FilePlace) -> Result<()>) ->
 fn place(scene: &Scene) -> Result<FilePlace> {
     match &scene.store {
         Store::File(place) => Ok(place.clone()),
-        Store::Server(_) => bail!("the store is no file"),
+        _ => bail!("the store is no file of the run"),
     }
 }

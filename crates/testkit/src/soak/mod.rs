@@ -32,7 +32,7 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use store::{Kind, Scratch, Store};
+use store::{Kind, Scratch, Store, Whose};
 
 /// What a run is made of.
 #[derive(Clone, Debug)]
@@ -40,7 +40,9 @@ pub struct Options {
     /// The binary `mintage`.
     pub program: PathBuf,
     /// Which store.
-    pub store: Kind,
+    pub store: Whose,
+    /// The space that the processes share. It is made, and in a store of somebody else's dropped at the end.
+    pub space: String,
     /// Processes that mint; at least 2.
     pub processes: usize,
     /// Ids a second that each mints at most.
@@ -117,9 +119,6 @@ pub static FAULTS: &[Fault] = &[
 /// The split of the space's ids, the bits below its worker, and the bits of its worker.
 const SPLIT: (&str, (u32, u32)) = ("41/10/12", (12, 10));
 
-/// The space.
-const SPACE: &str = "soak";
-
 /// Between two faults, so that outages are told apart.
 const REST_NANOS: u64 = 300_000_000;
 
@@ -154,10 +153,11 @@ impl Scene {
     /// When a hold doesn't end, or processes don't mint after it.
     pub fn settle(&mut self) -> Result<()> {
         let (program, window) = (self.options.program.clone(), self.window_nanos());
+        let space = self.options.space.clone();
         let mut state = String::new();
         for _ in 0..100 {
             // A server that was just started may not answer yet.
-            if let Ok(shown) = self.store.show(&program, SPACE) {
+            if let Ok(shown) = self.store.show(&program, &space) {
                 shown["state"].as_str().unwrap_or_default().clone_into(&mut state);
             }
             if state == "in use" {
@@ -174,7 +174,7 @@ impl Scene {
     /// # Errors
     /// When the store doesn't answer.
     pub fn holds(&self) -> Result<u64> {
-        let shown = self.store.show(&self.options.program, SPACE)?;
+        let shown = self.store.show(&self.options.program, &self.options.space)?;
         shown["holds"].as_str().and_then(|holds| holds.parse().ok()).context("`store show` tells of holds")
     }
 
@@ -205,12 +205,12 @@ pub fn run(options: &Options) -> Result<Option<Report>> {
         Some(folder) => Scratch::kept(folder)?,
         None => Scratch::new()?,
     });
-    let Some(store) = Store::start(options.store, options.processes, &scratch)? else { return Ok(None) };
-    store.create(&options.program, SPACE, &space_flags(options.window_ms))?;
+    let Some(store) = Store::start(&options.store, options.processes, &scratch)? else { return Ok(None) };
+    store.create(&options.program, &options.space, &space_flags(options.window_ms))?;
     let shim = clock_shim::build(scratch.path()).ok();
     let plan = Plan {
         program: options.program.clone(),
-        space: SPACE.to_owned(),
+        space: options.space.clone(),
         rate: options.rate,
         worker: SPLIT.1,
         folder: scratch.path().to_owned(),
@@ -239,6 +239,7 @@ pub fn run(options: &Options) -> Result<Option<Report>> {
         let Scene { store, .. } = &mut scene;
         scenes::run_all(options, store, &scratch, &mut report);
     }
+    scene.store.clean_up(options)?;
     report.judge();
     Ok(Some(report))
 }
@@ -263,7 +264,7 @@ fn space_flags(window_ms: u64) -> Vec<String> {
 fn do_faults(scene: &mut Scene, report: &mut Report, begun: u64) -> Result<()> {
     let options = &scene.options;
     let is_asked = |fault: &&Fault| {
-        fault.store.is_none_or(|store| store == options.store)
+        fault.store.is_none_or(|store| options.store.is_own(store))
             && (options.only.is_empty() || options.only.iter().any(|name| name == fault.name))
     };
     let mut faults: Vec<&Fault> = FAULTS.iter().filter(is_asked).collect();

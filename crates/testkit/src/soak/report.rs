@@ -11,8 +11,8 @@ use std::sync::atomic::Ordering;
 /// What a run found. One that [has passed](Report::has_passed) has no failures.
 #[derive(Clone, Debug, Serialize)]
 pub struct Report {
-    /// The store.
-    pub store: &'static str,
+    /// The store's kind.
+    pub store: String,
     /// What the order of faults followed from.
     pub seed: u64,
     /// Processes that minted.
@@ -84,7 +84,7 @@ impl Report {
     #[must_use]
     pub fn new(options: &Options) -> Self {
         Self {
-            store: options.store.name(),
+            store: options.store.name().to_owned(),
             seed: options.seed,
             processes: options.processes,
             window_ms: options.window_ms,

@@ -35,9 +35,18 @@ pub fn names() -> impl Iterator<Item = &'static str> {
     SCENES.iter().map(|act| act.name)
 }
 
+/// What the names of scenes' spaces add to that of the run's.
+const FEW: &str = "-few";
+const LAST: &str = "-last";
+
+/// The spaces that scenes make in the run's store.
+pub(super) fn spaces(options: &Options) -> [String; 2] {
+    [FEW, LAST].map(|end| format!("{}{end}", options.space))
+}
+
 /// Plays those of the store, and takes what they found into the report.
 pub(super) fn run_all(options: &Options, store: &Store, scratch: &Arc<Scratch>, report: &mut Report) {
-    for act in SCENES.iter().filter(|act| act.store.is_none_or(|store| store == options.store)) {
+    for act in SCENES.iter().filter(|act| act.store.is_none_or(|store| options.store.is_own(store))) {
         let folder = scratch.path().join(act.name);
         let begun = SystemClock.monotonic_nanos();
         let played =
@@ -77,8 +86,9 @@ fn workers_taken(options: &Options, store: &Store, folder: &Path) -> Result<(Fle
     const WORKERS: usize = 3;
     let mut flags = space_flags(options.window_ms);
     flags.extend(["--workers", "0..2", "--host-quota", "9"].map(str::to_owned));
-    store.create(&options.program, "few", &flags)?;
-    let plan = plan(options, "few", super::SPLIT.1, folder);
+    let space = format!("{}{FEW}", options.space);
+    store.create(&options.program, &space, &flags)?;
+    let plan = plan(options, &space, super::SPLIT.1, folder);
     let mut fleet = Fleet::start(plan, vec![store.url(); WORKERS + 2], None)?;
     let patience = 20_000 * MS;
     let is_short = fleet.wait_until(patience, |fleet| Ok(fleet.ends.values().sum::<u64>() >= 2))?;
@@ -111,8 +121,9 @@ fn time_field_ends(options: &Options, store: &Store, folder: &Path) -> Result<(F
     let mut flags = space_flags(options.window_ms);
     flags[1] = "24/8/8".to_owned();
     flags.extend(["--tick", "10ms", "--epoch", &epoch.to_string()].map(str::to_owned));
-    store.create(&options.program, "last", &flags)?;
-    let mut plan = plan(options, "last", (8, 8), folder);
+    let space = format!("{}{LAST}", options.space);
+    store.create(&options.program, &space, &flags)?;
+    let mut plan = plan(options, &space, (8, 8), folder);
     plan.rate = options.rate.min(200);
     let mut fleet = Fleet::start(plan, vec![store.url(); 2], None)?;
     let has_ended = |fleet: &mut Fleet| Ok(fleet.ends.values().sum::<u64>() >= 2);

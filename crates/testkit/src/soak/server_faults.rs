@@ -205,6 +205,6 @@ fn refuses(place: &ServerPlace) -> bool {
 fn place(scene: &mut Scene) -> Result<&mut ServerPlace> {
     match &mut scene.store {
         Store::Server(place) => Ok(place),
-        Store::File(_) => bail!("the store is no server"),
+        _ => bail!("the store is no server of the run"),
     }
 }

@@ -1,5 +1,6 @@
 //! The store of a run: a file, or a server of its own behind proxies.
 
+use super::{Options, scenes};
 use crate::proxy::{Mode, Proxy};
 use crate::servers::postgres::Postgres;
 use anyhow::{Context, Result, ensure};
@@ -29,6 +30,33 @@ impl Kind {
             Self::Sqlite => "sqlite",
             Self::Postgres => "postgres",
         }
+    }
+}
+
+/// A store of the run's own, or one that is there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Whose {
+    /// Made for the run, and thrown away.
+    Own(Kind),
+    /// Somebody's, by its URL: nothing is done to it but making spaces in it.
+    Theirs(String),
+}
+
+impl Whose {
+    /// The word of its kind.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Own(kind) => kind.name(),
+            // What follows may have a password in it.
+            Self::Theirs(url) => url.split(':').next().unwrap_or_default(),
+        }
+    }
+
+    /// Whether it is the run's own, of this kind.
+    #[must_use]
+    pub fn is_own(&self, kind: Kind) -> bool {
+        *self == Self::Own(kind)
     }
 }
 
@@ -84,6 +112,8 @@ pub enum Store {
     File(FilePlace),
     /// A server.
     Server(ServerPlace),
+    /// One that was there, by its URL.
+    Theirs(String),
 }
 
 /// A store in a file.
@@ -113,10 +143,13 @@ impl Store {
     ///
     /// # Errors
     /// When a proxy can't listen.
-    pub fn start(kind: Kind, processes: usize, scratch: &Arc<Scratch>) -> Result<Option<Self>> {
-        match kind {
-            Kind::Sqlite => Ok(Some(Self::File(FilePlace { path: scratch.path().join("ids.db") }))),
-            Kind::Postgres => {
+    pub fn start(whose: &Whose, processes: usize, scratch: &Arc<Scratch>) -> Result<Option<Self>> {
+        match whose {
+            Whose::Theirs(url) => Ok(Some(Self::Theirs(url.clone()))),
+            Whose::Own(Kind::Sqlite) => {
+                Ok(Some(Self::File(FilePlace { path: scratch.path().join("ids.db") })))
+            }
+            Whose::Own(Kind::Postgres) => {
                 let Some(server) = Postgres::start(&[]) else { return Ok(None) };
                 let proxies: io::Result<_> = (0..processes).map(|_| Proxy::before(server.port())).collect();
                 Ok(Some(Self::Server(ServerPlace { server, proxies: proxies? })))
@@ -130,6 +163,7 @@ impl Store {
         match self {
             Self::File(place) => format!("sqlite:{}", place.path.display()),
             Self::Server(place) => place.server.url(DATABASE),
+            Self::Theirs(url) => url.clone(),
         }
     }
 
@@ -152,6 +186,22 @@ impl Store {
         let mut command = Command::new(program);
         command.args(["store", "create", &self.url(), space]).args(flags);
         output(&mut command).map(|_| ())
+    }
+
+    /// Drops the spaces of the run where the store stays.
+    ///
+    /// # Errors
+    /// What the command says.
+    pub fn clean_up(&self, options: &Options) -> Result<()> {
+        let Self::Theirs(url) = self else { return Ok(()) };
+        let mut spaces = vec![options.space.clone()];
+        spaces.extend(options.scenes.then(|| scenes::spaces(options)).into_iter().flatten());
+        for space in spaces {
+            let mut command = Command::new(&options.program);
+            command.args(["store", "drop", url, &space]);
+            output(&mut command)?;
+        }
+        Ok(())
     }
 
     /// A space, as `mintage store show` tells of it.
