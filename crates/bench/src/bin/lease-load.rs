@@ -1,40 +1,43 @@
-//! Leases and blocks under load, over a store in a file: how near minting comes to a layout's limit, how long a call takes, what
-//! the store writes, and how long a grant takes. One JSON object a run.
+//! Leases and blocks under load: how near minting comes to a layout's limit, how long a call takes, what the store writes, how long a
+//! grant takes, and what a store that stands still does to who mints. One JSON object a run.
 //!
 //! `cargo run --release -p mintage-bench --bin lease-load -- ceiling 60`
 
 use mintage::{Clock, RawId, Scheme, SystemClock};
 use mintage_lease::space::{BlockTerms, Kind, SpaceId, Windows};
 use mintage_lease::store::{CreateOptions, Deadline, draw_nonce};
-use mintage_lease::{
-    AllocatorOptions, Caller, Error, MinterOptions, Request, Session, SessionOptions, Space,
-};
-use std::path::Path;
+use mintage_lease::{AllocatorOptions, Error, MinterOptions, Session, SessionOptions, Space};
+use mintage_testkit::servers::postgres::Postgres;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::time::Duration;
 use tempfile::TempDir;
 
 const USAGE: &str = "\
-usage: cargo run --release -p mintage-bench --bin lease-load -- RUN [SECONDS]
+usage: cargo run --release -p mintage-bench --bin lease-load -- RUN [SECONDS] [sqlite|postgres]
 
   ceiling   one thread as fast as 41/10/12 allows: the part of 4,096 ids a millisecond that it reached
   latency   one call after another, 50 us apart: the slowest of a thousand and of ten thousand
   writes    100,000 ids a second, from windows and from blocks: transactions of the store for a million ids
   many      1,024 workers held by 8 processes: transactions and rows a second while they renew
-  acquire   a grant, beside a transaction of the store that changes one row
+  acquire   a grant, beside a bare transaction of that database which changes one row
+  outage    10,000 ids a second from windows and from blocks, while the store stands still for that long: calls that failed
+
+Over a file unless said; the last two also over a PostgreSQL server of their own.
 ";
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let seconds = words.get(1).and_then(|text| text.parse().ok()).unwrap_or(20);
     let lasting = Duration::from_secs(seconds);
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime");
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     let done = match words.first().map(String::as_str) {
         Some("ceiling") => runtime.block_on(ceiling(lasting)),
         Some("latency") => runtime.block_on(latency(lasting)),
         Some("writes") => runtime.block_on(writes(lasting)),
         Some("many") => runtime.block_on(many(lasting)),
-        Some("acquire") => runtime.block_on(acquire()),
+        Some("acquire") => runtime.block_on(acquire(words.get(2))),
+        Some("outage") => runtime.block_on(outage(lasting, words.get(2))),
         Some("holder") => runtime.block_on(holder(&words[2], lasting)),
         _ => {
             eprint!("{USAGE}");
@@ -53,14 +56,25 @@ fn main() -> ExitCode {
 /// A store with a space of windows and one of blocks.
 struct Place {
     folder: TempDir,
+    server: Option<Postgres>,
     session: Session,
     url: String,
 }
 
 impl Place {
     async fn new() -> Result<Self, Error> {
+        Self::of(None).await
+    }
+
+    /// Over the store of this name: a file where there is none.
+    async fn of(store: Option<&String>) -> Result<Self, Error> {
         let folder = TempDir::new().expect("a folder");
-        let url = format!("sqlite:{}", folder.path().join("ids.db").display());
+        let is_server = store.is_some_and(|name| name == "postgres");
+        let server = is_server.then(|| Postgres::start(&[("fsync", "on")]).expect("PostgreSQL is installed"));
+        let url = match &server {
+            Some(server) => server.url("postgres"),
+            None => format!("sqlite:{}", folder.path().join("ids.db").display()),
+        };
         let session = Session::open(&url, SessionOptions::default())?;
         let mut windows =
             Windows::of(Scheme::by_name("snowflake").expect("a scheme"), None).expect("windows");
@@ -72,12 +86,20 @@ impl Place {
             let space = Space { id: SpaceId(draw_nonce()?.0), name: name.to_owned(), kind };
             session.create(&space, CreateOptions::default()).await?;
         }
-        Ok(Self { folder, session, url })
+        Ok(Self { folder, server, session, url })
+    }
+
+    fn name(&self) -> &'static str {
+        if self.server.is_some() { "postgres" } else { "sqlite" }
+    }
+
+    fn side_car(&self) -> PathBuf {
+        self.folder.path().join("ids.db-serial")
     }
 
     /// Transactions that the store has committed: the revision in its side-car.
     fn commits(&self) -> u64 {
-        let text = std::fs::read_to_string(self.folder.path().join("ids.db-serial")).expect("a side-car");
+        let text = std::fs::read_to_string(self.side_car()).expect("a side-car");
         text.split(' ').nth(2).and_then(|word| word.parse().ok()).expect("a revision")
     }
 }
@@ -204,32 +226,127 @@ async fn holder(url: &str, lasting: Duration) -> Result<(), Error> {
     std::process::exit(0);
 }
 
-async fn acquire() -> Result<(), Error> {
+async fn acquire(store: Option<&String>) -> Result<(), Error> {
     const ROUNDS: usize = 200;
-    let place = Place::new().await?;
+    let place = Place::of(store).await?;
     let space = place.session.space("windows").await?;
-    let (mut grants, mut bare) = (Vec::new(), Vec::new());
-    let store = place.session.store()?;
-    for round in 0..ROUNDS {
+    let mut bare = Bare::new(&place).await;
+    let (mut grants, mut writes) = (Vec::new(), Vec::new());
+    for _ in 0..ROUNDS {
         let before = now();
         let minter = space.minter().await?;
         grants.push(now() - before);
         minter.close().await?;
-        // A request that changes the space's row and no other.
-        let request = Request::RestartHold(round % 2 == 0);
-        let within = Deadline::after(Duration::from_secs(10));
         let before = now();
-        store.ask(space.facts(), &Caller::default(), &request, within).await?;
-        bare.push(now() - before);
+        bare.write().await;
+        writes.push(now() - before);
     }
     grants.sort_unstable();
-    bare.sort_unstable();
+    writes.sort_unstable();
+    let (grant, write) = (float(grants[ROUNDS / 2]), float(writes[ROUNDS / 2]));
     println!(
-        "{{\"run\":\"acquire\",\"grant_p50_us\":{},\"one_row_p50_us\":{}}}",
-        grants[ROUNDS / 2] / 1000,
-        bare[ROUNDS / 2] / 1000
+        "{{\"run\":\"acquire\",\"store\":\"{}\",\"grant_p50_us\":{:.0},\"bare_write_p50_us\":{:.0},\"ratio\":{:.2}}}",
+        place.name(),
+        grant / 1e3,
+        write / 1e3,
+        grant / write
     );
     Ok(())
+}
+
+/// A table of one row in a database of the same kind, as durable as a store asks for.
+enum Bare {
+    File(rusqlite::Connection),
+    Server(tokio_postgres::Client),
+}
+
+const TABLE: &str = "CREATE TABLE bare (id int PRIMARY KEY, n int); INSERT INTO bare VALUES (1, 0)";
+const WRITE: &str = "UPDATE bare SET n = n + 1 WHERE id = 1";
+
+impl Bare {
+    async fn new(place: &Place) -> Self {
+        if place.server.is_some() {
+            let (client, connection) =
+                tokio_postgres::connect(&place.url, tokio_postgres::NoTls).await.expect("a connection");
+            tokio::spawn(connection);
+            client.batch_execute(TABLE).await.expect("a table");
+            return Self::Server(client);
+        }
+        let file = rusqlite::Connection::open(place.folder.path().join("bare.db")).expect("a file");
+        file.execute_batch(
+            "PRAGMA journal_mode = TRUNCATE; PRAGMA synchronous = FULL; PRAGMA fullfsync = ON",
+        )
+        .and_then(|()| file.execute_batch(TABLE))
+        .expect("a table");
+        Self::File(file)
+    }
+
+    async fn write(&mut self) {
+        match self {
+            Self::File(file) => file.execute_batch(WRITE).expect("a write"),
+            Self::Server(server) => server.batch_execute(WRITE).await.expect("a write"),
+        }
+    }
+}
+
+/// Mints while the store stands still, from windows and from blocks.
+async fn outage(lasting: Duration, store: Option<&String>) -> Result<(), Error> {
+    let mut place = Place::of(store).await?;
+    let minter = place.session.space("windows").await?.minter().await?;
+    let allocator = place.session.space("blocks").await?.allocator_with(AllocatorOptions::default()).await?;
+    // Until blocks have grown to what is used of them, which is a minute at a fourfold a time.
+    let mut both = || minter.next().map(|_| ()).map_err(Error::from).and(allocator.next().map(|_| ()));
+    let warm = minting(Duration::from_secs(60), &mut both);
+    let side_car = std::fs::File::open(place.side_car());
+    if let Some(server) = &mut place.server {
+        server.stop();
+    } else {
+        side_car.as_ref().expect("a side-car").lock().expect("its lock");
+    }
+    let during = minting(lasting, &mut both);
+    let was_asked = allocator.counts().blocks;
+    if let Some(server) = &mut place.server {
+        server.start_again();
+    } else {
+        side_car.expect("a side-car").unlock().expect("its lock");
+    }
+    let after = minting(Duration::from_secs(10), &mut both);
+    println!(
+        "{{\"run\":\"outage\",\"store\":\"{}\",\"seconds\":{},\"calls\":{},\"failed\":{},\"longest_us\":{},\
+         \"blocks_before\":{was_asked},\"failed_before\":{},\"failed_after\":{}}}",
+        place.name(),
+        lasting.as_secs(),
+        2 * during.calls,
+        during.failed,
+        during.longest / 1000,
+        warm.failed,
+        after.failed
+    );
+    minter.close().await?;
+    allocator.close().await
+}
+
+#[derive(Default)]
+struct Minting {
+    calls: u64,
+    failed: u64,
+    longest: u64,
+}
+
+/// 10,000 calls a second, in pieces of a millisecond.
+fn minting(lasting: Duration, one: &mut impl FnMut() -> Result<(), Error>) -> Minting {
+    let (begun, mut seen) = (now(), Minting::default());
+    while now() - begun < nanos(lasting) {
+        let due = (now() - begun) / 100_000;
+        while seen.calls < due {
+            let before = now();
+            seen.failed += u64::from(one().is_err());
+            seen.longest = seen.longest.max(now() - before);
+            seen.calls += 1;
+        }
+        mintage::time::pause(1_000_000);
+    }
+    seen
 }
 
 fn now() -> u64 {

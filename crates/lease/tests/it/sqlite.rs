@@ -69,6 +69,41 @@ async fn rule_17_a_file_that_was_put_back_begins_a_hold() {
     }
 }
 
+/// What SQLite goes by to tell whether its cached pages are still those of the file: bytes 24 to 27.
+fn change_counter(path: &std::path::Path) -> u32 {
+    u32::from_be_bytes(fs::read(path).unwrap()[24..28].try_into().unwrap())
+}
+
+#[tokio::test]
+async fn rule_17_pages_in_memory_are_not_taken_for_those_of_a_file_that_was_put_back() {
+    let (site, path) = site_with(OpenOptions::default());
+    let mut client = site.windows("orders", short).await;
+    client.one().await;
+    let backup = path.with_extension("backup");
+    fs::copy(&path, &backup).unwrap();
+    fs::copy(side_car(&path), side_car(&backup)).unwrap();
+    for _ in 0..5 {
+        client.one().await;
+    }
+    let counter = change_counter(&path);
+    fs::write(&path, fs::read(&backup).unwrap()).unwrap();
+    fs::rename(side_car(&backup), side_car(&path)).unwrap();
+    // As many commits by another as were lost: revision and counter are what the first client knows.
+    let other = site.store();
+    let space = other.space("orders", soon()).await.unwrap();
+    while change_counter(&path) < counter {
+        let caller = Caller::default();
+        other.ask(&space, &caller, &Request::RestartHold(true), soon()).await.unwrap();
+    }
+    assert_eq!(change_counter(&path), counter);
+    let (seen, held) = (
+        client.desk.store().show("orders", soon()).await.unwrap(),
+        other.show("orders", soon()).await.unwrap(),
+    );
+    assert_eq!((seen.state, seen.workers), (held.state, held.workers));
+    assert!(matches!(refused(client.acquire(1).await), Refusal::OnHold { .. }));
+}
+
 #[tokio::test]
 async fn rule_17_a_fresh_client_notices_too_and_so_does_every_space_of_the_file() {
     let (site, path) = site_with(OpenOptions::default());
