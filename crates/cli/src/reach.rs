@@ -86,6 +86,7 @@ impl From<Error> for Failure {
             | Error::NoSuchSpace { .. }
             | Error::NoSchema { .. }
             | Error::SpaceDiffers { .. }
+            | Error::NameUsed { .. }
             | Error::SpaceFault { .. }
             | Error::WrongKind { .. } => true,
             Error::Refused { refusal, .. } => matches!(

@@ -7,7 +7,7 @@ use crate::identity::{Change, compare};
 use crate::request::{Answer, Block, Bump, Claim, Event, GiveBack, Loss};
 use crate::rules::{Draft, jump};
 use crate::space::BlockTerms;
-use crate::state::{BlockState, MAX_SERIAL, Nonce, Seen, SpaceState};
+use crate::state::{BlockState, MAX_SERIAL, Nonce, Seen};
 use mintage::UnixNanos;
 
 /// Blocks of the largest size that a jump passes over at least, when its length isn't given. Rule 18.
@@ -20,12 +20,13 @@ pub fn created(terms: Option<&BlockTerms>) -> BlockState {
     BlockState { next, ..BlockState::default() }
 }
 
-/// The counter of a space that is created again goes on where the one that was dropped ended. Rule 19.
-pub fn created_again(terms: &BlockTerms, draft: &mut Draft, old: &SpaceState) {
-    let old_next = terms.align(old.block.next).unwrap_or(MAX_SERIAL);
+/// The counter of a space that is created again goes on where those that were dropped ended, and is stopped where one of them was.
+/// Rule 19.
+pub fn created_again(terms: &BlockTerms, draft: &mut Draft, old_next: u64, is_stale: bool) {
+    let old_next = terms.align(old_next).unwrap_or(MAX_SERIAL);
     draft.state.block.next = draft.state.block.next.max(old_next);
-    draft.state.block.is_stale = old.block.is_stale;
-    jump(&mut draft.state, old.serial);
+    draft.state.block.is_stale = is_stale;
+    jump(&mut draft.state, 0);
 }
 
 /// Compares what the store is and what the caller has seen with the space's row. A promotion lets the counter jump; an older
@@ -184,7 +185,7 @@ mod tests {
     use crate::request::Request;
     use crate::rules::{Decision, SERIAL_JUMP, created as create_space, decide};
     use crate::space::{Kind, Space, SpaceId};
-    use crate::state::{Expected, Rows, Witness};
+    use crate::state::{Expected, Rows, SpaceState, Witness};
 
     struct Counter {
         terms: BlockTerms,
@@ -201,7 +202,8 @@ mod tests {
     impl Counter {
         fn new(terms: BlockTerms) -> Self {
             let live = Identity { origin: [1, 1, 0], started: Some(UnixNanos(0)), ..Identity::default() };
-            let (state, events) = create_space(&space(terms), &seen(live, Witness::default()), None, true);
+            let (state, events) =
+                create_space(&space(terms), &seen(live, Witness::default()), &[], true).unwrap();
             Self { terms, state, live, witness: Witness::default(), events }
         }
 
@@ -412,10 +414,25 @@ mod tests {
         let mut counter = Counter::new(PLAIN);
         counter.claim(10).unwrap();
         let seen = seen(counter.live, Witness::default());
-        let old = (&space(PLAIN), &counter.state);
-        assert_eq!(create_space(&space(ODD), &seen, Some(old), true).0.block.next, 11);
+        let (plain, state) = (space(PLAIN), counter.state.clone());
+        let again = |space: &Space, seen: &Seen, dropped: &[(&Space, &SpaceState)]| {
+            create_space(space, seen, dropped, true).unwrap().0.block
+        };
+        assert_eq!(again(&space(ODD), &seen, &[(&plain, &state)]).next, 11);
         let higher = space(BlockTerms { first: 50, ..PLAIN });
-        assert_eq!(create_space(&higher, &seen, Some(old), true).0.block.next, 50);
+        assert_eq!(again(&higher, &seen, &[(&plain, &state)]).next, 50);
+        // Whichever was dropped last.
+        let unused = Counter::new(PLAIN).state;
+        for order in [[(&plain, &state), (&plain, &unused)], [(&plain, &unused), (&plain, &state)]] {
+            assert_eq!(again(&plain, &seen, &order).next, 11);
+        }
+        // As it stands in an older copy, or on a server that was promoted.
+        let mut copied = seen;
+        copied.live.origin[1] += 1;
+        assert!(again(&plain, &copied, &[(&plain, &state)]).is_stale);
+        let mut promoted = seen;
+        promoted.live.timeline += 1;
+        assert!(again(&plain, &promoted, &[(&plain, &state)]).next > 11);
     }
 
     #[test]

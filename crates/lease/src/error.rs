@@ -71,10 +71,12 @@ pub enum Error {
         source: Cause,
     },
     /// The role may not do this.
-    #[error("{store}: {request} isn't allowed; `mintage store schema` prints what a role needs")]
+    #[error("{store}: {request} isn't allowed; {needs}")]
     Denied {
         /// The store.
         store: String,
+        /// What is needed, and the next step.
+        needs: &'static str,
         /// The request's word.
         request: &'static str,
         /// What it said.
@@ -112,6 +114,17 @@ pub enum Error {
         /// The name.
         space: String,
         /// The first that differs.
+        difference: Difference,
+    },
+    /// A space of this name that was dropped numbered its ids otherwise. Rule 19.
+    #[error(
+        "{space}: a space of this name that was dropped may have issued ids numbered otherwise, and one of them could come again: \
+         {difference}; give the new space another name"
+    )]
+    NameUsed {
+        /// The name.
+        space: String,
+        /// What differs first.
         difference: Difference,
     },
     /// A space can't have these facts.
@@ -158,8 +171,24 @@ pub enum Error {
         /// Which of them to bring up.
         next_step: &'static str,
     },
+    /// After a restart of the host, its wall clock is more than a year ahead of the last time that the store saw. Rule 15.
+    #[error(
+        "{store}: the host's clock says {now}, more than a year after {last}, the last time that the store has seen; set the clock right, \
+         or say that it is with --trust-store-clock"
+    )]
+    ClockAhead {
+        /// The store.
+        store: String,
+        /// What the clock says.
+        now: UnixNanos,
+        /// The last time that the store saw.
+        last: UnixNanos,
+    },
     /// After a restart of the host, its wall clock is behind the last time that the store saw. Rule 16.
-    #[error("{store}: the host's clock says {now}, but the store has seen {last}; set the clock right")]
+    #[error(
+        "{store}: the host's clock says {now}, but the store has seen {last}; set the clock right, or, if the store's time is what is \
+         wrong, go on with a new file"
+    )]
     ClockBehind {
         /// The store.
         store: String,

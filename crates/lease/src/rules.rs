@@ -4,8 +4,8 @@
 
 use crate::error::Refusal;
 use crate::request::{Answer, Event, Loss, Request};
-use crate::space::{Kind, Space};
-use crate::state::{MAX_SEEN_SERIAL, MAX_SERIAL, RowWrite, Rows, Seen, SpaceState};
+use crate::space::{Difference, Kind, Space};
+use crate::state::{MAX_SEEN_SERIAL, MAX_SERIAL, RowWrite, Rows, Seen, SpaceState, Witness};
 use crate::{block, window};
 
 /// What a transaction writes and answers.
@@ -163,15 +163,30 @@ pub fn jump(state: &mut SpaceState, seen_serial: u64) {
 
 /// The row of a space that is created at `now` on a store that is `identity`.
 ///
-/// `dropped` is the row of the last space of that name, which was dropped: its serials and its floor go on, and the new space
-/// begins on hold, or above its counter. Rule 19.
-#[must_use]
+/// `dropped` are all spaces that had that name before, in any order: their serials go on, and the new space begins on hold above all of
+/// their floors, or above their counters. Each row is compared with what the store is now, as one of a space in use would be. Rule 19.
+///
+/// # Errors
+/// What differs in how ids are numbered, where one of them may have issued any: the same number could come again.
 pub fn created(
     space: &Space,
     seen: &Seen,
-    dropped: Option<(&Space, &SpaceState)>,
+    dropped: &[(&Space, &SpaceState)],
     restart_hold: bool,
-) -> (SpaceState, Vec<Event>) {
+) -> Result<(SpaceState, Vec<Event>), Difference> {
+    let seen = &Seen { witness: Witness::default(), ..*seen };
+    let settled: Vec<SpaceState> = dropped.iter().map(|(before, old)| settled(before, old, seen)).collect();
+    let mut highest = 0;
+    for ((before, old), settled) in dropped.iter().zip(&settled) {
+        if !may_have_issued(old, settled) {
+            continue;
+        }
+        if let Some(difference) = before.numbering_difference(space) {
+            return Err(difference);
+        }
+        // The numbering is the same, and so are the ticks.
+        highest = highest.max(settled.floor).max(settled.high_mark);
+    }
     let state = SpaceState {
         serial: 0,
         hold_serial: 0,
@@ -185,16 +200,36 @@ pub fn created(
         block: block::created(space.blocks()),
     };
     let mut draft = Draft::of(&state);
-    if let Some((before, old)) = dropped {
-        draft.state.serial = old.serial;
-        draft.state.holds = old.holds;
+    if !dropped.is_empty() {
+        let most = |of: fn(&SpaceState) -> u64| settled.iter().map(of).max().unwrap_or(0);
+        draft.state.serial = most(|old| old.serial);
+        draft.state.holds = most(|old| old.holds);
         match &space.kind {
             Kind::Windows(windows) => {
-                window::created_again(&windows.terms, &mut draft, seen, before.windows(), old);
+                window::created_again(&windows.terms, &mut draft, seen, highest);
             }
-            Kind::Blocks(terms) => block::created_again(terms, &mut draft, old),
+            Kind::Blocks(terms) => {
+                let is_stale = settled.iter().any(|old| old.block.is_stale);
+                block::created_again(terms, &mut draft, most(|old| old.block.next), is_stale);
+            }
         }
     }
     draft.state.serial = draft.next_serial();
-    (draft.state, draft.events)
+    Ok((draft.state, draft.events))
+}
+
+/// The row of a space that was dropped, as it would be if a request looked at it now.
+fn settled(before: &Space, old: &SpaceState, seen: &Seen) -> SpaceState {
+    let mut draft = Draft::of(old);
+    match &before.kind {
+        Kind::Windows(windows) => window::settle(&windows.terms, &mut draft, seen),
+        Kind::Blocks(terms) => block::settle(terms, &mut draft, seen),
+    }
+    draft.state
+}
+
+/// Whether a space may have issued an id: one that its row tells of, or one that the row was written too early to tell of.
+fn may_have_issued(old: &SpaceState, settled: &SpaceState) -> bool {
+    let is_behind = settled.floor != old.floor || settled.block.next != old.block.next;
+    old.high_mark > 0 || old.block.largest > 0 || settled.block.is_stale || is_behind
 }

@@ -157,8 +157,19 @@ impl Space {
     /// ids may differ: a space to be created has none yet. Rule 19.
     #[must_use]
     pub fn difference(&self, other: &Self) -> Option<Difference> {
+        self.difference_in(other, |_| true)
+    }
+
+    /// Of what gives an id its number from tick and worker or from a counter, what differs: spaces that agree in it can be kept apart
+    /// by ticks and values, others can't. Rule 19.
+    #[must_use]
+    pub fn numbering_difference(&self, other: &Self) -> Option<Difference> {
+        self.difference_in(other, |fact| ["kind", "scheme", "layout", "epoch", "tick_nanos"].contains(&fact))
+    }
+
+    fn difference_in(&self, other: &Self, counts: impl Fn(&str) -> bool) -> Option<Difference> {
         let (ours, theirs) = (self.facts(), other.facts());
-        for (name, ours) in &ours {
+        for (name, ours) in ours.iter().filter(|(name, _)| counts(name)) {
             let theirs = theirs.iter().find(|(other, _)| other == name).map(|(_, value)| value);
             if theirs != Some(ours) {
                 let theirs = theirs.map_or_else(|| "not there".to_owned(), Clone::clone);

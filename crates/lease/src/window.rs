@@ -7,7 +7,7 @@ use crate::error::{Lost, Refusal};
 use crate::identity::{Change, compare};
 use crate::request::{Acquire, Answer, Event, Held, Lease, Loss, MAX_LEASES, Release};
 use crate::rules::{Draft, jump};
-use crate::space::{Terms, Windows};
+use crate::space::Terms;
 use crate::state::{Expect, Expected, Nonce, RowWrite, Rows, Seen, SpaceState, Tick, WorkerRow};
 use mintage::UnixNanos;
 
@@ -399,23 +399,13 @@ pub fn burn(terms: &Terms, draft: &mut Draft, worker: u64, rows: &Rows) -> Resul
     Ok(Answer::Done)
 }
 
-/// Begins the hold of a space that is created again under the name of one that was dropped: no window begins below the old
-/// space's floor or highest mark, whatever its epoch and tick were, and no operator lowers the floor below that. Rule 19.
-pub fn created_again(
-    terms: &Terms,
-    draft: &mut Draft,
-    seen: &Seen,
-    before: Option<&Windows>,
-    old: &SpaceState,
-) {
-    hold(terms, draft, Loss::CreatedAgain, seen.now, old.serial);
-    let Some(before) = before else { return };
-    let highest = before.terms.time_of(old.floor.max(old.high_mark));
-    let floor = terms.tick_up(highest).unwrap_or(0).min(terms.end());
-    draft.state.floor = draft.state.floor.max(floor);
-    // Where the store isn't what it was when the old space's row was written, that row may be too old itself.
-    let is_old_row_believed = compare(&old.identity, &seen.live) == Change::Same;
-    draft.state.old_floor = if is_old_row_believed { floor } else { draft.state.floor };
+/// Begins the hold of a space that is created again under the name of one that was dropped: no window begins below `highest`, up to
+/// which the old ones may have issued, and no operator lowers the floor below that. Rule 19.
+pub fn created_again(terms: &Terms, draft: &mut Draft, seen: &Seen, highest: Tick) {
+    hold(terms, draft, Loss::CreatedAgain, seen.now, draft.state.serial);
+    let highest = highest.min(terms.end());
+    draft.state.floor = draft.state.floor.max(highest);
+    draft.state.old_floor = highest;
 }
 
 /// The row of a lease, when it shows exactly what its holder was told last. Rules 11 and 12.

@@ -4,7 +4,7 @@ use super::*;
 use crate::identity::Identity;
 use crate::request::Request;
 use crate::rules::{Decision, SERIAL_JUMP, created, decide};
-use crate::space::{Kind, Space, SpaceId, Timing};
+use crate::space::{Kind, Space, SpaceId, Timing, Windows};
 use crate::state::Witness;
 use mintage::TimeBase;
 
@@ -50,7 +50,7 @@ impl Table {
         let live = Identity { origin: [1, 1, 0], started: Some(UnixNanos(0)), ..Identity::default() };
         let seen =
             Seen { now: UnixNanos(0), live, expected: Expected::Anything, witness: Witness::default() };
-        let (state, _) = created(&space, &seen, None, true);
+        let (state, _) = created(&space, &seen, &[], true).unwrap();
         Self { kind, state, workers: Vec::new(), live, events: Vec::new() }
     }
 
@@ -133,7 +133,7 @@ impl Table {
     /// The space is dropped, and one with the same facts created under its name.
     fn create_again(&mut self, now: i128) {
         let space = |id| Space { id: SpaceId(id), name: "s".to_owned(), kind: self.kind.clone() };
-        let (state, _) = created(&space(2), &self.seen(now), Some((&space(1), &self.state)), true);
+        let (state, _) = created(&space(2), &self.seen(now), &[(&space(1), &self.state)], true).unwrap();
         self.state = state;
         self.workers.clear();
     }
@@ -662,22 +662,78 @@ fn rule_17_an_operators_hold_and_its_release() {
     assert_eq!(table.acquire(100, B), Err(Refusal::OnHold { until: UnixNanos(101) }));
 }
 
+/// A space of that name with these terms.
+fn space_with(terms: Terms) -> Space {
+    let windows = Windows { scheme: "any".to_owned(), layout: String::new(), terms };
+    Space { id: SpaceId(2), name: "s".to_owned(), kind: Kind::Windows(windows) }
+}
+
+/// The floor of a space with these terms that follows those.
+fn floors(terms: Terms, seen: &Seen, dropped: &[(&Space, &SpaceState)]) -> (Tick, Tick) {
+    let (state, events) = created(&space_with(terms), seen, dropped, true).unwrap();
+    assert!(dropped.iter().all(|(_, old)| state.serial > old.serial + SERIAL_JUMP));
+    assert_eq!(events.len(), 1);
+    (state.floor, state.old_floor)
+}
+
 #[test]
 fn rule_19_a_space_that_is_created_again_begins_on_hold_above_the_old_one() {
     let mut table = Table::new();
+    table.acquire(100, A).unwrap();
     table.run(&table.seen(100), &Request::Hold).unwrap();
-    let space = |tick_nanos| {
-        let base = TimeBase { epoch: UnixNanos(0), tick_nanos };
-        let windows =
-            Windows { scheme: "any".to_owned(), layout: String::new(), terms: Terms { base, ..terms() } };
-        Space { id: SpaceId(2), name: "s".to_owned(), kind: Kind::Windows(windows) }
+    let old = space_with(terms());
+    for (now, expected) in [(90, (112, 112)), (200, (212, 112))] {
+        assert_eq!(floors(terms(), &table.seen(now), &[(&old, &table.state)]), expected, "{now}");
+    }
+}
+
+#[test]
+fn rule_19_no_space_of_the_name_is_forgotten_whatever_came_after_it() {
+    let mut table = Table::new();
+    table.acquire(100, A).unwrap();
+    let old = space_with(terms());
+    let first = table.state.clone();
+    table.create_again(50);
+    let unused = table.state.clone();
+    for order in [[(&old, &first), (&old, &unused)], [(&old, &unused), (&old, &first)]] {
+        assert_eq!(floors(terms(), &table.seen(51), &order), (110, 110));
+    }
+}
+
+#[test]
+fn rule_19_what_an_older_copy_lost_is_covered_by_the_terms_of_the_space_that_lost_it() {
+    let mut table = Table::new();
+    table.acquire(100, A).unwrap();
+    let old = space_with(terms());
+    let mut seen = table.seen(150);
+    seen.live.origin[1] += 1;
+    let mut short = terms();
+    (short.timing.window_nanos, short.timing.max_ahead_nanos, short.timing.max_store_skew_nanos) = (1, 1, 0);
+    let cover = Tick::try_from(i128::from(terms().timing.max_ahead_nanos) + terms().skew()).unwrap();
+    assert_eq!(floors(short, &seen, &[(&old, &table.state)]), (150 + cover, 150 + cover));
+}
+
+#[test]
+fn rule_19_a_name_whose_ids_were_numbered_otherwise_is_refused() {
+    let mut table = Table::new();
+    let old = space_with(terms());
+    let later = {
+        let base = TimeBase { epoch: UnixNanos(10), ..terms().base };
+        space_with(Terms { base, ..terms() })
     };
-    for (now, tick_nanos, floor, old_floor) in [(90, 1, 112, 112), (200, 1, 212, 112), (90, 5, 23, 23)] {
-        let seen = table.seen(now);
-        let (state, events) = created(&space(tick_nanos), &seen, Some((&space(1), &table.state)), true);
-        assert_eq!((state.floor, state.old_floor), (floor, old_floor), "{now} {tick_nanos}");
-        assert!(state.serial > table.state.serial + SERIAL_JUMP);
-        assert_eq!(events.len(), 1);
+    let longer = {
+        let base = TimeBase { tick_nanos: 5, ..terms().base };
+        space_with(Terms { base, ..terms() })
+    };
+    let counter = Space { kind: Kind::Blocks(crate::space::BlockTerms::default()), ..space_with(terms()) };
+    // What issued nothing stands in nobody's way.
+    for new in [&later, &longer, &counter] {
+        created(new, &table.seen(100), &[(&old, &table.state)], true).unwrap();
+    }
+    table.acquire(100, A).unwrap();
+    for (new, fact) in [(&later, "epoch"), (&longer, "tick_nanos"), (&counter, "kind")] {
+        let refused = created(new, &table.seen(200), &[(&old, &table.state)], true).unwrap_err();
+        assert_eq!(refused.fact, fact);
     }
 }
 

@@ -158,7 +158,8 @@ impl Postgres {
             "53" => Failure::Final(Error::Full { store, request, source }),
             "28" | "3D" => Failure::Final(Error::Unreachable { store, source }),
             _ if code == SqlState::INSUFFICIENT_PRIVILEGE => {
-                Failure::Final(Error::Denied { store, request, source })
+                let needs = "`mintage store schema` prints what a role needs";
+                Failure::Final(Error::Denied { store, needs, request, source })
             }
             _ if [SqlState::UNDEFINED_TABLE, SqlState::INVALID_SCHEMA_NAME].contains(&code) => {
                 Failure::Final(Error::NoSchema { store })

@@ -17,7 +17,7 @@ use crate::request::{Answered, Caller, Request, Shown};
 use crate::space::Space;
 use crate::store::{Answering, CheckLine, CreateOptions, Deadline, OpenOptions, Store, StoreEntry, redacted};
 use keeper::{Keeper, Settings};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, mpsc};
 use tokio::sync::oneshot;
@@ -39,10 +39,27 @@ fn open(url: &str, options: OpenOptions) -> Result<Arc<dyn Store>, Error> {
 #[derive(Debug)]
 pub struct Sqlite {
     url: String,
+    path: PathBuf,
     clock: Arc<dyn HostClock>,
     /// Which process opened it. Rule 8.
     generation: u64,
     jobs: mpsc::Sender<Job>,
+}
+
+/// The path without symbolic links, which would give one file several side-cars.
+fn resolved(path: &Path) -> Result<PathBuf, String> {
+    let path = std::path::absolute(path).map_err(|error| error.to_string())?;
+    if let Ok(file) = path.canonicalize() {
+        return Ok(file);
+    }
+    if path.is_symlink() {
+        return Err(format!("{} is a link that leads nowhere", path.display()));
+    }
+    match (path.parent().map(Path::canonicalize), path.file_name()) {
+        (Some(Ok(folder)), Some(name)) => Ok(folder.join(name)),
+        // The folder isn't there, which whoever opens the file is told.
+        _ => Ok(path),
+    }
 }
 
 type Job = Box<dyn FnOnce(&mut Keeper) + Send>;
@@ -59,11 +76,16 @@ impl Sqlite {
         if path.is_empty() || path.starts_with(':') || path.contains('?') {
             return Err(fault("a path of a file expected, as in sqlite:/var/lib/mintage/ids.db"));
         }
-        let path = std::path::absolute(PathBuf::from(path)).map_err(|_| fault("no such path"))?;
+        if path.ends_with("-serial") || path.ends_with("-journal") {
+            return Err(fault(
+                "a path that doesn't end as the files beside a store do, -serial and -journal",
+            ));
+        }
+        let path = resolved(Path::new(path)).map_err(|what| fault(&what))?;
         let clock = options.clock.unwrap_or_else(|| Arc::new(SystemHostClock));
         let settings = Settings {
             url: url.to_owned(),
-            path,
+            path: path.clone(),
             clock: Arc::clone(&clock),
             allows_unsafe: options.allows_unsafe,
         };
@@ -77,7 +99,7 @@ impl Sqlite {
                 }
             })
             .map_err(|source| Error::Unreachable { store: url.to_owned(), source: source.into() })?;
-        Ok(Self { url: url.to_owned(), clock, generation: mintage::entropy::generation(), jobs })
+        Ok(Self { url: url.to_owned(), path, clock, generation: mintage::entropy::generation(), jobs })
     }
 
     /// Has the thread do `work`, until the deadline.
@@ -91,7 +113,8 @@ impl Sqlite {
         if self.generation != mintage::entropy::generation() {
             return Err(Error::Forked { store: self.url.clone() });
         }
-        let late = || Error::Deadline { store: self.url.clone(), request, source: None };
+        let late =
+            || Error::Deadline { store: self.url.clone(), request, source: keeper::held_by(&self.path) };
         if deadline.left().is_zero() {
             return Err(late());
         }

@@ -39,6 +39,7 @@ macro_rules! suite {
                 tickets_keep_their_offset_through_bumps,
                 a_counter_that_someone_saw_higher_stops_until_it_is_bumped,
                 a_dropped_space_leaves_a_tombstone_and_begins_again_on_hold,
+                no_name_issues_a_number_twice_however_often_it_is_dropped,
                 a_deadline_that_has_passed_does_nothing,
                 many_handles_create_one_space_at_once,
                 many_processes_share_a_space,
@@ -424,6 +425,36 @@ pub(crate) async fn a_dropped_space_leaves_a_tombstone_and_begins_again_on_hold(
     let all = store.list(soon()).await.unwrap();
     assert_eq!(all.iter().map(|shown| shown.dropped.is_some()).collect::<Vec<_>>(), [false, true]);
     assert_eq!(all[1].workers[0].mark, lease.until);
+}
+
+pub(crate) async fn no_name_issues_a_number_twice_however_often_it_is_dropped(site: &Site) {
+    let store = site.store();
+    let mut next = 1;
+    for round in 0..3 {
+        let mut counter = site.blocks("orders", BlockTerms::default()).await;
+        assert_eq!(counter.claim(5).await.unwrap().start, next);
+        next += 5;
+        store.drop_space("orders", soon()).await.unwrap();
+        // One that issues nothing and is dropped last is not all that there was.
+        site.blocks("orders", BlockTerms::default()).await;
+        store.drop_space("orders", soon()).await.unwrap();
+        let refused = store.create(&windows("orders", short), CreateOptions::default(), soon()).await;
+        assert!(matches!(&refused, Err(Error::NameUsed { .. })), "{round}: {refused:?}");
+    }
+    site.windows("invoices", short).await.one().await;
+    store.drop_space("invoices", soon()).await.unwrap();
+    let later = windows("invoices", |windows| {
+        short(windows);
+        windows.terms.base.epoch = windows.terms.base.epoch.plus(1_000_000_000);
+    });
+    let refused = store.create(&later, CreateOptions::default(), soon()).await;
+    assert!(matches!(&refused, Err(Error::NameUsed { .. })), "{refused:?}");
+    // Other terms of the leases are no other numbering.
+    site.windows("invoices", |windows| {
+        short(windows);
+        windows.terms.last_worker = 3;
+    })
+    .await;
 }
 
 pub(crate) async fn a_deadline_that_has_passed_does_nothing(site: &Site) {

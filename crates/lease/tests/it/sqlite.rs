@@ -5,10 +5,11 @@ use mintage::UnixNanos;
 use mintage_lease::clock::{HostClock, ManualHostClock};
 use mintage_lease::space::BlockTerms;
 use mintage_lease::store::{CreateOptions, OpenOptions};
-use mintage_lease::{Error, Refusal, Request};
+use mintage_lease::{Caller, Error, Refusal, Request};
 use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 use tempfile::TempDir;
 
 pub(crate) fn site() -> Site {
@@ -91,9 +92,11 @@ async fn rule_17_pages_in_memory_are_not_taken_for_those_of_a_file_that_was_put_
     // As many commits by another as were lost: revision and counter are what the first client knows.
     let other = site.store();
     let space = other.space("orders", soon()).await.unwrap();
+    let mut restart_hold = false;
     while change_counter(&path) < counter {
         let caller = Caller::default();
-        other.ask(&space, &caller, &Request::RestartHold(true), soon()).await.unwrap();
+        other.ask(&space, &caller, &Request::RestartHold(restart_hold), soon()).await.unwrap();
+        restart_hold = !restart_hold;
     }
     assert_eq!(change_counter(&path), counter);
     let (seen, held) = (
@@ -239,7 +242,7 @@ async fn another_programs_lock_is_waited_for_until_the_deadline() {
     let mut client = site.windows("orders", |_| {}).await;
     let other = rusqlite_connection(&path);
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
-    let deadline = mintage_lease::store::Deadline::after(std::time::Duration::from_millis(200));
+    let deadline = mintage_lease::store::Deadline::after(Duration::from_millis(200));
     let late = client.desk.done(&client.caller, Request::Hold, deadline).await;
     assert!(matches!(late, Err(Error::Deadline { .. })), "{late:?}");
     other.execute_batch("COMMIT").unwrap();
@@ -253,10 +256,120 @@ async fn rule_8_a_future_that_is_dropped_early_takes_its_request_back_or_burns_a
     let mut client = site.blocks("invoices", BlockTerms::default()).await;
     for _ in 0..20 {
         let mut other = client.clone();
-        let _ = tokio::time::timeout(std::time::Duration::from_micros(200), other.claim(10)).await;
+        let _ = tokio::time::timeout(Duration::from_micros(200), other.claim(10)).await;
     }
     let start = client.claim(10).await.unwrap().start;
     assert!(start % 10 == 1 && start <= 201, "{start}");
+}
+
+/// A backup of file and side-car that is put back by each way in which the file isn't just written into with its time set back.
+#[tokio::test]
+async fn rule_17_a_file_that_was_put_back_with_its_side_car_is_noticed_by_a_fresh_client() {
+    type PutBack = fn(&std::path::Path, &std::path::Path);
+    let ways: [(&str, PutBack); 3] = [
+        ("copied", |backup, path| fs::write(path, fs::read(backup).unwrap()).unwrap()),
+        ("unpacked", |backup, path| {
+            let changed = fs::metadata(backup).unwrap().modified().unwrap();
+            fs::remove_file(path).unwrap();
+            fs::copy(backup, path).unwrap();
+            fs::File::options().write(true).open(path).unwrap().set_modified(changed).unwrap();
+        }),
+        ("synchronised", |backup, path| fs::rename(backup, path).unwrap()),
+    ];
+    for (way, put_back) in ways {
+        let (site, path) = site_with(OpenOptions::default());
+        let mut counter = site.blocks("invoices", BlockTerms::default()).await;
+        counter.claim(10).await.unwrap();
+        let backup = path.with_extension("backup");
+        fs::copy(&path, &backup).unwrap();
+        fs::copy(side_car(&path), side_car(&backup)).unwrap();
+        counter.claim(10).await.unwrap();
+        drop(counter);
+        // File systems count time in steps of some milliseconds.
+        std::thread::sleep(Duration::from_millis(20));
+        put_back(&backup, &path);
+        fs::write(side_car(&path), fs::read(side_car(&backup)).unwrap()).unwrap();
+        let mut fresh = site.client("invoices").await;
+        assert_eq!(refused(fresh.claim(10).await), Refusal::Stale { next: 11 }, "{way}");
+    }
+}
+
+/// What isn't ours is left as it is, by whoever looks and by whoever would create.
+#[tokio::test]
+async fn files_of_other_programs_are_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("app's 100%.db");
+    let other = rusqlite_connection(&path);
+    other
+        .execute_batch("PRAGMA journal_mode = WAL; CREATE TABLE app (n); INSERT INTO app VALUES (1)")
+        .unwrap();
+    drop(other);
+    let before = fs::read(&path).unwrap();
+    let site = Site {
+        url: format!("sqlite:{}", path.display()),
+        options: OpenOptions::default(),
+        _kept: Box::new(()),
+    };
+    assert!(matches!(site.store().list(soon()).await, Err(Error::NoSchema { .. })));
+    let refused = site.store().create(&windows("orders", |_| {}), CreateOptions::default(), soon()).await;
+    assert!(matches!(&refused, Err(Error::Unsafe { .. })), "{refused:?}");
+    fs::write(
+        folder.path().join("text"),
+        "no database, but rather long, so that it could have a header of one",
+    )
+    .unwrap();
+    let text = Site { url: format!("sqlite:{}", folder.path().join("text").display()), ..site };
+    assert!(text.store().create(&windows("orders", |_| {}), CreateOptions::default(), soon()).await.is_err());
+    fs::write(folder.path().join("x-serial"), "my notes").unwrap();
+    let notes = Site { url: format!("sqlite:{}", folder.path().join("x").display()), ..text };
+    let refused = notes.store().create(&windows("orders", |_| {}), CreateOptions::default(), soon()).await;
+    let told = format!("{:?}", refused.unwrap_err());
+    assert!(told.contains("is something else"), "{told}");
+    assert_eq!(fs::read(&path).unwrap(), before);
+    assert_eq!(fs::read_to_string(folder.path().join("x-serial")).unwrap(), "my notes");
+    let mut names: Vec<_> =
+        fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    names.retain(|name| name != "x");
+    names.sort();
+    assert_eq!(names, ["app's 100%.db", "text", "x-serial"]);
+}
+
+#[tokio::test]
+async fn a_link_to_the_file_is_the_file() {
+    let (site, path) = site_with(OpenOptions::default());
+    let mut client = site.windows("orders", short).await;
+    client.one().await;
+    let link = path.with_extension("link");
+    std::os::unix::fs::symlink(&path, &link).unwrap();
+    let by_link = Site {
+        url: format!("sqlite:{}", link.display()),
+        options: OpenOptions::default(),
+        _kept: Box::new(()),
+    };
+    by_link.client("orders").await.one().await;
+    client.one().await;
+    assert!(!side_car(&link).exists());
+    fs::remove_file(&path).unwrap();
+    assert!(matches!(
+        mintage_lease::stores::sqlite::Sqlite::open(&by_link.url, OpenOptions::default()),
+        Err(Error::Url { .. })
+    ));
+}
+
+/// Whoever keeps everybody waiting is named.
+#[tokio::test]
+async fn a_process_that_holds_the_lock_is_named() {
+    let (site, path) = site_with(OpenOptions::default());
+    site.windows("orders", short).await;
+    let lock = fs::File::open(side_car(&path)).unwrap();
+    lock.lock().unwrap();
+    let error = site
+        .store()
+        .list(mintage_lease::store::Deadline::after(Duration::from_millis(50)))
+        .await
+        .unwrap_err();
+    let source = std::error::Error::source(&error).unwrap().to_string();
+    assert!(source.contains(&format!("process {} holds", std::process::id())), "{source}");
 }
 
 #[test]

@@ -125,8 +125,11 @@ impl Postgres {
             let (now, events) = (moment.now, Vec::new());
             return Err(Error::Refused { space: name(), refusal, now, events }.into());
         }
-        let before = spaces.first().map(|found| (&found.space, &found.state));
-        let (state, _) = created(space, &seen, before, options.restart_hold);
+        let dropped: Vec<_> = spaces.iter().map(|found| (&found.space, &found.state)).collect();
+        let state = match created(space, &seen, &dropped, options.restart_hold) {
+            Ok((state, _)) => state,
+            Err(difference) => return Err(Error::NameUsed { space: name(), difference }.into()),
+        };
         let statement = insert(space, &state).map_err(|what| self.corrupt(what))?;
         self.write_and_commit(request, taken, &statement, deadline).await?;
         Ok(space.clone())

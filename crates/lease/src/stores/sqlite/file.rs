@@ -1,15 +1,18 @@
 //! Which file a store is: device and inode, the side-car that counts commits, and the file system below. Rules 16 and 17.
 //!
-//! The side-car (`PATH-serial`) holds the revision of the last commit that was answered. It is written and synced after each
-//! commit and before the answer, under a lock that is held over the whole transaction. So a file that has a lower revision than
-//! its side-car lost commits that were answered; a file that is ahead by one is what a crash between commit and answer leaves.
+//! The side-car (`PATH-serial`) holds the revision of the last commit that was answered, and when the file was made and changed. It is
+//! written and synced after each commit and before the answer, under a lock that is held over the whole transaction. So a file that
+//! has a lower revision than its side-car lost commits that were answered; a file that is ahead by one is what a crash between commit
+//! and answer leaves. A file and a side-car that were put back together agree in their revisions, but not in their times, unless
+//! whoever put the file back wrote into it and set its time of change back.
 
 use mintage::time::pause;
 use mintage::{Entropy, SystemEntropy};
 use std::fs::{File, OpenOptions, TryLockError};
-use std::io;
+use std::io::{self, Read, Seek};
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use crate::store::Deadline;
 
@@ -31,13 +34,48 @@ impl Place {
     }
 }
 
-/// What a side-car says.
+/// Up to which commit the store has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Mark {
     /// The revision of the last commit that was answered.
     pub(super) revision: u64,
     /// The generation of the file that it belongs to.
     pub(super) generation: u64,
+}
+
+/// When a file was made and last changed, in nanoseconds since 1970; 0 where the file system doesn't tell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Times {
+    pub(super) made: u64,
+    pub(super) changed: u64,
+}
+
+impl Times {
+    pub(super) fn of(path: &Path) -> io::Result<Self> {
+        let meta = std::fs::metadata(path)?;
+        let nanos = |time: io::Result<SystemTime>| {
+            let since = time.ok().and_then(|time| time.duration_since(SystemTime::UNIX_EPOCH).ok());
+            since.and_then(|since| u64::try_from(since.as_nanos()).ok()).unwrap_or(0)
+        };
+        Ok(Self { made: nanos(meta.created()), changed: nanos(meta.modified()) })
+    }
+}
+
+/// What a side-car says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Said {
+    pub(super) mark: Mark,
+    /// Of the file, right after that commit.
+    pub(super) times: Times,
+}
+
+/// What is found where the store should be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Found {
+    pub(super) place: Place,
+    pub(super) times: Times,
+    /// Whether what a crash left half written was undone just now, which changed the file.
+    pub(super) is_mended: bool,
 }
 
 /// What the file says of itself.
@@ -52,13 +90,19 @@ pub(super) struct Stored {
 /// Whether the file is the one that it says, with every commit that was answered.
 ///
 /// Devices are numbered anew by a boot, so they compare only within one.
-pub(super) fn is_whole(stored: &Stored, side_car: Option<Mark>, place: Place) -> bool {
-    let Some(side_car) = side_car else { return false };
-    let ahead = stored.mark.revision.checked_sub(side_car.revision);
-    let is_device_same = stored.place.device == place.device || !stored.is_same_boot;
-    side_car.generation == stored.mark.generation
-        && matches!(ahead, Some(0 | 1))
-        && stored.place.inode == place.inode
+pub(super) fn is_whole(stored: &Stored, said: Option<Said>, found: &Found) -> bool {
+    let Some(Said { mark, times }) = said else { return false };
+    let is_made_then = times.made == found.times.made || times.made == 0 || found.times.made == 0;
+    let is_as_left = match stored.mark.revision.checked_sub(mark.revision) {
+        Some(0) => times.changed == found.times.changed || found.is_mended,
+        Some(1) => true,
+        _ => false,
+    };
+    let is_device_same = stored.place.device == found.place.device || !stored.is_same_boot;
+    mark.generation == stored.mark.generation
+        && is_as_left
+        && is_made_then
+        && stored.place.inode == found.place.inode
         && is_device_same
 }
 
@@ -68,7 +112,8 @@ pub(super) struct SideCar {
     file: File,
 }
 
-const LINE: usize = 57;
+const LINE: usize = 99;
+const HEAD: &str = "mintage serial ";
 
 impl SideCar {
     /// Where the side-car of a file lies.
@@ -100,20 +145,46 @@ impl SideCar {
         }
     }
 
-    /// What it says; `None` when it is new or can't be read.
-    pub(super) fn read(&self) -> io::Result<Option<Mark>> {
-        let mut line = [0; LINE];
-        match self.file.read_exact_at(&mut line, 0) {
-            Ok(()) => Ok(std::str::from_utf8(&line).ok().and_then(parse)),
-            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(None),
-            Err(error) => Err(error),
+    /// What it says; `None` when it is new, or was being made when the host crashed.
+    pub(super) fn read(&self) -> io::Result<Option<Said>> {
+        let mut line = Vec::new();
+        let mut file = &self.file;
+        file.rewind()?;
+        file.take(LINE as u64 + 1).read_to_end(&mut line)?;
+        let said = std::str::from_utf8(&line).ok().and_then(parse);
+        let is_ours = line.starts_with(HEAD.as_bytes()) || line.iter().all(|byte| *byte == 0);
+        if said.is_none() && !is_ours {
+            let what =
+                "PATH-serial, which lies beside the file, is something else: move it, or choose another path";
+            return Err(io::Error::new(io::ErrorKind::InvalidData, what));
         }
+        Ok(said)
     }
 
     /// Writes it, durably. A line is one write within one sector.
-    pub(super) fn write(&self, mark: Mark) -> io::Result<()> {
-        self.file.write_all_at(line(mark).as_bytes(), 0)?;
+    pub(super) fn write(&self, said: Said) -> io::Result<()> {
+        self.file.write_all_at(line(said).as_bytes(), 0)?;
         self.file.sync_data()
+    }
+
+    /// Removes one that was made in vain.
+    pub(super) fn discard(self, path: &Path) {
+        if self.read().is_ok_and(|said| said.is_none()) {
+            let _ = std::fs::remove_file(Self::path_of(path));
+        }
+    }
+
+    /// The number of the process that holds the side-car's lock, where the system tells.
+    ///
+    /// Source: `proc_locks(5)`: `1: FLOCK ADVISORY WRITE 1234 00:2f:5678 0 EOF`, with device and inode after the process.
+    pub(super) fn holder(path: &Path) -> Option<u32> {
+        let inode = std::fs::metadata(Self::path_of(path)).ok()?.ino().to_string();
+        let locks = std::fs::read_to_string("/proc/locks").ok()?;
+        locks.lines().find_map(|line| {
+            let words: Vec<&str> = line.split_whitespace().collect();
+            let is_held = words.get(1) == Some(&"FLOCK") && words.get(5)?.rsplit(':').next() == Some(&inode);
+            is_held.then(|| words.get(4)?.parse().ok()).flatten()
+        })
     }
 }
 
@@ -130,14 +201,24 @@ pub(super) fn sync_folder(path: &Path) -> io::Result<()> {
     File::open(folder.unwrap_or(Path::new(".")))?.sync_all()
 }
 
-fn line(mark: Mark) -> String {
-    format!("mintage serial {:020} {:020}\n", mark.revision, mark.generation)
+fn line(Said { mark, times }: Said) -> String {
+    let [a, b, c, d] = [mark.revision, mark.generation, times.made, times.changed];
+    format!("{HEAD}{a:020} {b:020} {c:020} {d:020}\n")
 }
 
-fn parse(line: &str) -> Option<Mark> {
-    let mut words = line.strip_prefix("mintage serial ")?.strip_suffix('\n')?.split(' ');
-    let mark = Mark { revision: words.next()?.parse().ok()?, generation: words.next()?.parse().ok()? };
-    words.next().is_none().then_some(mark)
+fn parse(line: &str) -> Option<Said> {
+    let mut words = line.strip_prefix(HEAD)?.strip_suffix('\n')?.split(' ');
+    let mut next = || words.next()?.parse().ok();
+    let mark = Mark { revision: next()?, generation: next()? };
+    let times = Times { made: next()?, changed: next()? };
+    words.next().is_none().then_some(Said { mark, times })
+}
+
+/// Whether a journal lies beside the file that a crash left: opening the file undoes what was half written.
+pub(super) fn has_journal(path: &Path) -> bool {
+    let mut name = path.as_os_str().to_owned();
+    name.push("-journal");
+    std::fs::metadata(PathBuf::from(name)).is_ok_and(|meta| meta.len() > 0)
 }
 
 /// A pause of `nanos` on average, so that those who wait don't come all at once.
@@ -170,7 +251,9 @@ pub(super) fn remote_file_system(path: &Path) -> io::Result<Option<&'static str>
         (0x6573_5546, "fuse"),
     ];
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let found = rustix::fs::statfs(folder)?.f_type;
+    // One file alone can be mounted too.
+    let at = if path.exists() { path } else { folder };
+    let found = rustix::fs::statfs(at)?.f_type;
     Ok(REMOTE
         .iter()
         .find(|(magic, _)| i128::from(found) & 0xffff_ffff == i128::from(*magic))
@@ -186,38 +269,69 @@ pub(super) fn remote_file_system(_: &Path) -> io::Result<Option<&'static str>> {
 mod tests {
     use super::*;
 
-    const PLACE: Place = Place { device: 1, inode: 2 };
+    const TIMES: Times = Times { made: 7, changed: 8 };
+    const FOUND: Found = Found { place: Place { device: 1, inode: 2 }, times: TIMES, is_mended: false };
     const STORED: Stored =
-        Stored { mark: Mark { revision: 10, generation: 5 }, place: PLACE, is_same_boot: true };
+        Stored { mark: Mark { revision: 10, generation: 5 }, place: FOUND.place, is_same_boot: true };
 
-    fn with(revision: u64) -> Option<Mark> {
-        Some(Mark { revision, generation: 5 })
+    fn with(revision: u64) -> Option<Said> {
+        Some(Said { mark: Mark { revision, generation: 5 }, times: TIMES })
     }
 
     #[test]
     fn rule_17_a_file_is_whole_with_the_revision_of_its_side_car_or_one_more() {
-        assert!(is_whole(&STORED, with(10), PLACE));
-        assert!(is_whole(&STORED, with(9), PLACE));
-        for side_car in [None, with(11), with(8), Some(Mark { revision: 10, generation: 6 })] {
-            assert!(!is_whole(&STORED, side_car, PLACE), "{side_car:?}");
+        assert!(is_whole(&STORED, with(10), &FOUND));
+        assert!(is_whole(&STORED, with(9), &FOUND));
+        let foreign = Some(Said { mark: Mark { revision: 10, generation: 6 }, times: TIMES });
+        for said in [None, with(11), with(8), foreign] {
+            assert!(!is_whole(&STORED, said, &FOUND), "{said:?}");
         }
     }
 
     #[test]
     fn rule_17_another_inode_or_within_a_boot_another_device_is_another_file() {
-        assert!(!is_whole(&STORED, with(10), Place { inode: 3, ..PLACE }));
-        let moved = Place { device: 9, ..PLACE };
-        assert!(!is_whole(&STORED, with(10), moved));
-        assert!(is_whole(&Stored { is_same_boot: false, ..STORED }, with(10), moved));
+        let at = |place| Found { place, ..FOUND };
+        assert!(!is_whole(&STORED, with(10), &at(Place { inode: 3, ..FOUND.place })));
+        let moved = at(Place { device: 9, ..FOUND.place });
+        assert!(!is_whole(&STORED, with(10), &moved));
+        assert!(is_whole(&Stored { is_same_boot: false, ..STORED }, with(10), &moved));
+    }
+
+    #[test]
+    fn rule_17_a_file_that_was_made_or_changed_at_another_time_was_put_back() {
+        let at = |times| Found { times, ..FOUND };
+        let changed = at(Times { changed: 9, ..TIMES });
+        assert!(!is_whole(&STORED, with(10), &changed));
+        assert!(!is_whole(&STORED, with(10), &at(Times { made: 9, ..TIMES })));
+        // After a crash it is changed by what mends it, or was before the side-car was written.
+        assert!(is_whole(&STORED, with(10), &Found { is_mended: true, ..changed }));
+        assert!(is_whole(&STORED, with(9), &changed));
+        assert!(is_whole(&STORED, with(10), &at(Times { made: 0, ..TIMES })));
     }
 
     #[test]
     fn a_side_car_says_what_was_written_last() {
-        for mark in [Mark { revision: 0, generation: 1 }, Mark { revision: u64::MAX, generation: u64::MAX }] {
-            assert_eq!(parse(&line(mark)), Some(mark));
-            assert_eq!(line(mark).len(), LINE);
+        for number in [0, u64::MAX] {
+            let mark = Mark { revision: number, generation: number };
+            let said = Said { mark, times: Times { made: number, changed: number } };
+            assert_eq!(parse(&line(said)), Some(said));
+            assert_eq!(line(said).len(), LINE);
         }
-        assert_eq!(parse("mintage serial x 1\n"), None);
+        assert_eq!(parse("mintage serial x 1 1 1\n"), None);
         assert_eq!(parse(""), None);
+    }
+
+    #[test]
+    fn a_side_car_that_is_something_else_is_left_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("ids.db");
+        for (text, is_ours) in [("my notes", false), ("mintage serial 12", true), ("\0\0", true), ("", true)]
+        {
+            std::fs::write(SideCar::path_of(&path), text).unwrap();
+            let soon = Deadline::after(std::time::Duration::from_secs(5));
+            let side_car = SideCar::lock(&path, soon).unwrap().unwrap();
+            assert_eq!(side_car.read().is_ok(), is_ours, "{text:?}");
+            assert_eq!(SideCar::holder(&path), Some(std::process::id()));
+        }
     }
 }

@@ -1,7 +1,10 @@
 //! The thread's side of the store in a file: opens it, and carries out transactions.
 
 use super::Gate;
-use super::file::{Mark, Place, SideCar, Stored, is_whole, jitter_nanos, remote_file_system, sync_folder};
+use super::file::{
+    Found, Mark, Place, Said, SideCar, Stored, Times, has_journal, is_whole, jitter_nanos,
+    remote_file_system, sync_folder,
+};
 use super::meta::{Meta, boot_text, draw_generation, has_tables, read_meta, tell_time, write_meta};
 use super::rows::{self, RowError};
 use crate::clock::HostClock;
@@ -83,7 +86,7 @@ impl Keeper {
         gate: &Gate,
     ) -> Result<Answered, Error> {
         let clock = Arc::clone(&self.settings.clock);
-        self.transact(request.name(), deadline, gate, &mut |connection, moment| {
+        self.transact(request.name(), deadline, gate, caller.trusts_clock, &mut |connection, moment| {
             let Some(state) = rows::state(connection, space.id)? else {
                 return Ok((Err(Error::SpaceGone { space: space.name.clone() }), false));
             };
@@ -118,7 +121,7 @@ impl Keeper {
     ) -> Result<Space, Error> {
         self.upgrade(deadline, gate)?;
         let clock = Arc::clone(&self.settings.clock);
-        self.transact("create", deadline, gate, &mut |connection, moment| {
+        self.transact("create", deadline, gate, options.trusts_clock, &mut |connection, moment| {
             let spaces = rows::spaces(connection, Some(&space.name))?;
             let name = || space.name.clone();
             if let Some(found) = spaces.iter().find(|found| found.dropped.is_none()) {
@@ -139,8 +142,11 @@ impl Keeper {
                 let (now, events) = (moment.now, Vec::new());
                 return Ok((Err(Error::Refused { space: name(), refusal, now, events }), false));
             }
-            let before = spaces.first().map(|found| (&found.space, &found.state));
-            let (state, _) = created(space, &seen, before, options.restart_hold);
+            let dropped: Vec<_> = spaces.iter().map(|found| (&found.space, &found.state)).collect();
+            let state = match created(space, &seen, &dropped, options.restart_hold) {
+                Ok((state, _)) => state,
+                Err(difference) => return Ok((Err(Error::NameUsed { space: name(), difference }), false)),
+            };
             rows::insert_space(connection, space, &state)?;
             Ok((Ok(space.clone()), true))
         })?
@@ -149,7 +155,7 @@ impl Keeper {
     /// Leaves a tombstone. Rule 19.
     pub(super) fn drop_space(&mut self, name: &str, deadline: Deadline, gate: &Gate) -> Result<(), Error> {
         let store = self.store();
-        self.transact("drop", deadline, gate, &mut |connection, moment| {
+        self.transact("drop", deadline, gate, false, &mut |connection, moment| {
             let spaces = rows::spaces(connection, Some(name))?;
             match spaces.iter().find(|found| found.dropped.is_none()) {
                 None => {
@@ -185,7 +191,7 @@ impl Keeper {
         with_workers: bool,
         deadline: Deadline,
     ) -> Result<Vec<Shown>, Error> {
-        self.transact(request, deadline, &Gate::default(), &mut |connection, moment| {
+        self.transact(request, deadline, &Gate::default(), true, &mut |connection, moment| {
             let mut all = Vec::new();
             for found in rows::spaces(connection, name)? {
                 let workers =
@@ -201,23 +207,29 @@ impl Keeper {
     pub(super) fn check(&mut self, deadline: Deadline) -> Result<Vec<CheckLine>, Error> {
         let wall = self.settings.clock.wall();
         let boot = self.settings.clock.boot_id();
-        let mut lines = self.transact("check", deadline, &Gate::default(), &mut |connection, moment| {
-            let pragma = |name| connection.pragma_query_value(None, name, |row| row.get::<_, String>(0));
-            let journal = pragma("journal_mode")?;
-            let synchronous: i64 = connection.pragma_query_value(None, "synchronous", |row| row.get(0))?;
-            let off = moment.now.0.abs_diff(wall.0);
-            let line = |what, is_good, found| CheckLine { what, is_good, found };
-            let lines = vec![
-                line("durability", synchronous >= 2, format!("journal {journal}, synchronous {synchronous}")),
-                line(
-                    "clock",
-                    off < 1_000_000_000,
-                    format!("the store says {}, the wall clock {wall}", moment.now),
-                ),
-                line("version", true, format!("tables of protocol {PROTOCOL}")),
-            ];
-            Ok((lines, false))
-        })?;
+        let mut lines =
+            self.transact("check", deadline, &Gate::default(), true, &mut |connection, moment| {
+                let pragma = |name| connection.pragma_query_value(None, name, |row| row.get::<_, String>(0));
+                let journal = pragma("journal_mode")?;
+                let synchronous: i64 =
+                    connection.pragma_query_value(None, "synchronous", |row| row.get(0))?;
+                let off = moment.now.0.abs_diff(wall.0);
+                let line = |what, is_good, found| CheckLine { what, is_good, found };
+                let lines = vec![
+                    line(
+                        "durability",
+                        synchronous >= 2,
+                        format!("journal {journal}, synchronous {synchronous}"),
+                    ),
+                    line(
+                        "clock",
+                        off < 1_000_000_000,
+                        format!("the store says {}, the wall clock {wall}", moment.now),
+                    ),
+                    line("version", true, format!("tables of protocol {PROTOCOL}")),
+                ];
+                Ok((lines, false))
+            })?;
         let what = "boot";
         let found = if boot == 0 { "can't be told, so the wall clock is believed" } else { "known" };
         lines.push(CheckLine { what, is_good: boot != 0, found: found.to_owned() });
@@ -231,14 +243,29 @@ impl Keeper {
             |source: std::io::Error| Error::Unreachable { store: store.clone(), source: source.into() };
         self.refuse_remote()?;
         let path = self.settings.path.clone();
+        self.refuse_foreign(false)?;
         let Some(side_car) = SideCar::lock(&path, deadline).map_err(unreachable)? else {
-            return Err(Error::Deadline { store, request: "upgrade", source: None });
+            return Err(Error::Deadline { store, request: "upgrade", source: held_by(&path) });
         };
         let is_new = Place::of(&path).map_err(unreachable)?.is_none();
         self.open = None;
+        let made = self.make_tables(&side_car, gate);
+        if made.is_err() {
+            side_car.discard(&path);
+        }
+        made?;
+        if is_new {
+            sync_folder(&path).map_err(unreachable)?;
+        }
+        Ok(())
+    }
+
+    fn make_tables(&mut self, side_car: &SideCar, gate: &Gate) -> Result<(), Error> {
         let clock = Arc::clone(&self.settings.clock);
+        let path = self.settings.path.clone();
         let open = self.opened(true)?;
         let made = (|| -> Result<bool, RowError> {
+            side_car.read()?;
             let connection = &mut open.connection;
             let place = open.place;
             let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
@@ -260,14 +287,10 @@ impl Keeper {
                 return Err(RowError::Changed);
             }
             transaction.commit()?;
-            side_car.write(mark).map_err(|error| RowError::Value(error.to_string()))?;
+            side_car.write(Said { mark, times: Times::of(&path)? })?;
             Ok(true)
         })();
-        made.map_err(|error| self.fault("upgrade", error))?;
-        if is_new {
-            sync_folder(&path).map_err(unreachable)?;
-        }
-        Ok(())
+        made.map(|_| ()).map_err(|error| self.fault("upgrade", error))
     }
 
     /// Reads, decides and writes in one transaction, and tries again while that is of use. `work` says whether anything was
@@ -277,11 +300,12 @@ impl Keeper {
         request: &'static str,
         deadline: Deadline,
         gate: &Gate,
+        trusts_clock: bool,
         work: Work<'_, T>,
     ) -> Result<T, Error> {
         let mut wait = 1_000_000;
         loop {
-            match self.attempt(request, deadline, gate, work) {
+            match self.attempt(request, deadline, gate, trusts_clock, work) {
                 Ok(value) => return Ok(value),
                 Err(Failure::Final(error)) => return Err(error),
                 Err(Failure::Again(error)) => {
@@ -301,12 +325,14 @@ impl Keeper {
         request: &'static str,
         deadline: Deadline,
         gate: &Gate,
+        trusts_clock: bool,
         work: Work<'_, T>,
     ) -> Result<T, Failure> {
         let store = self.store();
         let unreachable =
             |source: std::io::Error| Error::Unreachable { store: store.clone(), source: source.into() };
-        let gave_up = || Error::Deadline { store: store.clone(), request, source: None };
+        let path = self.settings.path.clone();
+        let gave_up = || Error::Deadline { store: store.clone(), request, source: held_by(&path) };
         if Place::of(&self.settings.path).map_err(unreachable)?.is_none() {
             let was_open = self.open.take().is_some();
             return Err(if was_open {
@@ -316,18 +342,25 @@ impl Keeper {
             });
         }
         self.refuse_remote()?;
-        let side_car = SideCar::lock(&self.settings.path, deadline).map_err(unreachable)?;
+        if !SideCar::path_of(&path).exists() {
+            self.refuse_foreign(true)?;
+        }
+        let side_car = SideCar::lock(&path, deadline).map_err(unreachable)?;
         let side_car = side_car.ok_or_else(gave_up)?;
+        let has_journal = has_journal(&path);
+        let mut mark = None;
         let clock = Arc::clone(&self.settings.clock);
         self.opened(false)?;
         let Some(open) = &mut self.open else { return Err(gave_up().into()) };
         let place = open.place;
         let sent = clock.boottime_nanos();
         let done = (|| -> Result<Result<Done<T>, Error>, RowError> {
+            // What SQLite goes by to tell whether pages in memory are still those of the file is as old as the file where that was put back.
+            open.connection.execute_batch("PRAGMA shrink_memory")?;
             let behavior = TransactionBehavior::Immediate;
             let transaction = open.connection.transaction_with_behavior(behavior)?;
             // Under the lock: nobody replaces the file by our own means now.
-            if Place::of(&self.settings.path).ok().flatten() != Some(place) {
+            if Place::of(&path).ok().flatten() != Some(place) {
                 return Ok(Ok(Done::Replaced));
             }
             let meta = match read_meta(&transaction, &store)? {
@@ -336,13 +369,18 @@ impl Keeper {
             };
             let boot = boot_text(&*clock);
             let stored = Stored { mark: meta.mark, place: meta.place, is_same_boot: boot == meta.boot };
-            let said = side_car.read().map_err(io_value)?;
-            let is_whole = is_whole(&stored, said, place);
-            if is_whole && said != Some(meta.mark) {
-                // A crash between commit and answer left the side-car behind; it must not fall back further.
-                side_car.write(meta.mark).map_err(io_value)?;
+            let said = side_car.read()?;
+            let found = Found { place, times: Times::of(&path)?, is_mended: has_journal };
+            let is_whole = is_whole(&stored, said, &found);
+            if is_whole {
+                mark = Some(meta.mark);
+                let now = Said { mark: meta.mark, times: found.times };
+                // A crash left the side-car behind; it must not fall back further.
+                if said != Some(now) {
+                    side_car.write(now)?;
+                }
             }
-            let mut next = match tell_time(&meta, &boot, &*clock, &store) {
+            let mut next = match tell_time(&meta, &boot, &*clock, &store, trusts_clock) {
                 Ok(next) => next,
                 Err(error) => return Ok(Err(error)),
             };
@@ -356,7 +394,7 @@ impl Keeper {
             if !is_changed && is_whole {
                 return Ok(Ok(Done::Value(value)));
             }
-            let highest = said.map_or(0, |said| said.revision).max(meta.mark.revision);
+            let highest = said.map_or(0, |said| said.mark.revision).max(meta.mark.revision);
             next.mark.revision = highest.saturating_add(1);
             write_meta(&transaction, &next)?;
             if !gate.pass() {
@@ -365,13 +403,22 @@ impl Keeper {
             if let Err(error) = transaction.commit() {
                 return Ok(Ok(Done::Uncommitted(error)));
             }
-            match side_car.write(next.mark) {
-                Ok(()) => Ok(Ok(Done::Value(value))),
+            let written = Times::of(&path).and_then(|times| side_car.write(Said { mark: next.mark, times }));
+            match written {
+                Ok(()) => {
+                    mark = None;
+                    Ok(Ok(Done::Value(value)))
+                }
                 Err(source) => {
+                    mark = None;
                     Ok(Err(Error::UnknownOutcome { store: store.clone(), request, source: source.into() }))
                 }
             }
         })();
+        // What was begun and undone may have changed the file: that isn't what a file looks like that was put back.
+        if let (Some(mark), false) = (mark, matches!(done, Ok(Ok(Done::Value(_))))) {
+            let _ = Times::of(&path).and_then(|times| side_car.write(Said { mark, times }));
+        }
         match done {
             Ok(Ok(Done::Value(value))) => Ok(value),
             Ok(Err(error)) => Err(error.into()),
@@ -420,6 +467,25 @@ impl Keeper {
         self.open.as_mut().ok_or(Error::FileReplaced { store })
     }
 
+    /// Nothing is written into a file, nor beside it, that is another program's. `is_ours_expected` refuses a file without any tables
+    /// too.
+    fn refuse_foreign(&self, is_ours_expected: bool) -> Result<(), Error> {
+        let store = self.store();
+        if Place::of(&self.settings.path).ok().flatten().is_none() {
+            return Ok(());
+        }
+        match tables_of(&self.settings.path) {
+            Ok(Tables::Ours) => Ok(()),
+            Ok(Tables::None) if !is_ours_expected => Ok(()),
+            Ok(Tables::Foreign) if !is_ours_expected => Err(Error::Unsafe {
+                store,
+                what: "the file has tables of another program; give the store a file of its own".to_owned(),
+            }),
+            Ok(_) => Err(Error::NoSchema { store }),
+            Err(error) => Err(self.fault("open", error.into())),
+        }
+    }
+
     fn refuse_remote(&self) -> Result<(), Error> {
         if self.settings.allows_unsafe {
             return Ok(());
@@ -440,8 +506,13 @@ impl Keeper {
     /// What an error of SQLite means to a caller.
     fn fault(&self, request: &'static str, error: RowError) -> Error {
         let store = self.store();
+        let error = match error {
+            RowError::Io(source) => return Error::Unreachable { store, source: source.into() },
+            other => other,
+        };
         let kind = match &error {
             RowError::Sqlite(error) => code(error),
+            RowError::Io(_) => None,
             RowError::Value(_) | RowError::TooLarge(_) | RowError::Changed => {
                 return Error::Corrupt { store, what: error.to_string() };
             }
@@ -453,7 +524,11 @@ impl Keeper {
                 ErrorCode::ReadOnly
                 | ErrorCode::PermissionDenied
                 | ErrorCode::AuthorizationForStatementDenied,
-            ) => Error::Denied { store, request, source },
+            ) => {
+                let needs =
+                    "the file and its folder must be writable, as PATH-serial and PATH-journal lie beside it";
+                Error::Denied { store, needs, request, source }
+            }
             Some(ErrorCode::CannotOpen) => Error::Unreachable { store, source },
             _ => Error::Database { store, request, source },
         }
@@ -471,16 +546,44 @@ enum Done<T> {
     Uncommitted(rusqlite::Error),
 }
 
+/// Whose tables a file has.
+enum Tables {
+    Ours,
+    Foreign,
+    None,
+}
+
+/// Looks into a file without writing anything anywhere, not even a lock.
+fn tables_of(path: &std::path::Path) -> rusqlite::Result<Tables> {
+    let escaped = path.to_string_lossy().replace('%', "%25").replace('?', "%3f").replace('#', "%23");
+    let flags =
+        OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(format!("file:{escaped}?immutable=1"), flags)?;
+    if has_tables(&connection)? {
+        return Ok(Tables::Ours);
+    }
+    let count: i64 = connection.query_row("SELECT count(*) FROM sqlite_master", [], |row| row.get(0))?;
+    Ok(if count == 0 { Tables::None } else { Tables::Foreign })
+}
+
+/// Who keeps everybody else waiting, in words.
+pub(super) fn held_by(path: &std::path::Path) -> Option<crate::error::Cause> {
+    let pid = SideCar::holder(path)?;
+    Some(format!("process {pid} holds the lock of the file beside it, PATH-serial").into())
+}
+
 fn connect(path: &std::path::Path, may_create: bool) -> rusqlite::Result<Connection> {
     let mut flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     flags.set(OpenFlags::SQLITE_OPEN_CREATE, may_create);
     let connection = Connection::open_with_flags(path, flags)?;
     // The side-car's lock orders ours; this is for whoever looks into the file by other means.
     connection.busy_timeout(Duration::from_millis(50))?;
-    connection.pragma_update(None, "journal_mode", "TRUNCATE")?;
+    // The way of journalling stays in a file: not in one of another program.
+    if may_create || has_tables(&connection)? {
+        connection.pragma_update(None, "journal_mode", "TRUNCATE")?;
+    }
     connection.pragma_update(None, "synchronous", "FULL")?;
     connection.pragma_update(None, "fullfsync", "ON")?;
-    connection.query_row("SELECT count(*) FROM sqlite_master", [], |_| Ok(()))?;
     Ok(connection)
 }
 
@@ -503,10 +606,6 @@ fn read_rows(
         read.is_nonce_known = rows::is_nonce_known(connection, space.id, ask.nonce)?;
     }
     Ok(read)
-}
-
-fn io_value(error: std::io::Error) -> RowError {
-    RowError::Value(format!("the side-car ({error})"))
 }
 
 fn code(error: &rusqlite::Error) -> Option<ErrorCode> {

@@ -77,11 +77,23 @@ pub(super) fn write_meta(connection: &Connection, meta: &Meta) -> Result<(), Row
     Ok(())
 }
 
+/// A year of 366 days, in nanoseconds.
+const LONGEST_REST: i128 = 366 * 86_400 * 1_000_000_000;
+
 /// The store's time, as the new `last_now` of a row to write. Rule 16.
 ///
 /// Within a boot it follows the clock that nobody sets, so steps of the wall clock don't reach it; after a boot it begins with the
 /// wall clock, which must not be behind.
-pub(super) fn tell_time(meta: &Meta, boot: &str, clock: &dyn HostClock, store: &str) -> Result<Meta, Error> {
+///
+/// That is the only clock that there is, so nothing else could tell that it is years ahead: every id and every later time would be too.
+/// Unless it is `trusted`, it may be [`LONGEST_REST`] ahead of the last time that the file saw.
+pub(super) fn tell_time(
+    meta: &Meta,
+    boot: &str,
+    clock: &dyn HostClock,
+    store: &str,
+    is_trusted: bool,
+) -> Result<Meta, Error> {
     let mut next = meta.clone();
     let (wall, boottime) = (clock.wall(), clock.boottime_nanos());
     let is_known = !boot.is_empty();
@@ -92,6 +104,9 @@ pub(super) fn tell_time(meta: &Meta, boot: &str, clock: &dyn HostClock, store: &
     }
     if is_known && wall < meta.last_now {
         return Err(Error::ClockBehind { store: store.to_owned(), now: wall, last: meta.last_now });
+    }
+    if wall > meta.last_now.plus(LONGEST_REST) && !is_trusted {
+        return Err(Error::ClockAhead { store: store.to_owned(), now: wall, last: meta.last_now });
     }
     boot.clone_into(&mut next.boot);
     next.anchor_wall = wall;
@@ -142,7 +157,19 @@ mod tests {
     }
 
     fn told(meta: &Meta, clock: &ManualHostClock) -> Result<Meta, Error> {
-        tell_time(meta, &boot_text(clock), clock, "sqlite:x")
+        tell_time(meta, &boot_text(clock), clock, "sqlite:x", false)
+    }
+
+    #[test]
+    fn rule_15_after_a_boot_a_wall_clock_that_is_years_ahead_needs_an_operators_word() {
+        let clock = ManualHostClock::new(UnixNanos::from_secs(1_000));
+        let meta = meta(&clock);
+        clock.boot(UnixNanos(meta.last_now.0 + LONGEST_REST));
+        told(&meta, &clock).unwrap();
+        clock.boot(UnixNanos(meta.last_now.0 + LONGEST_REST + 1));
+        let error = told(&meta, &clock).unwrap_err().to_string();
+        assert!(error.contains("1970-01-01T00:16:40Z") && error.contains("--trust-store-clock"), "{error}");
+        tell_time(&meta, &boot_text(&clock), &clock, "sqlite:x", true).unwrap();
     }
 
     #[test]

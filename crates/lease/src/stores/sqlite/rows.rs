@@ -11,8 +11,11 @@ use rusqlite::{Connection, Row, params, params_from_iter};
 pub(super) enum RowError {
     #[error(transparent)]
     Sqlite(#[from] rusqlite::Error),
+    /// The file beside it couldn't be read or written.
+    #[error(transparent)]
+    Io(#[from] std::io::Error),
     /// A value that no program of ours has written.
-    #[error("{0} can't be read")]
+    #[error("{0}")]
     Value(String),
     /// A number that a column can't hold.
     #[error("{0} is above what a column holds")]

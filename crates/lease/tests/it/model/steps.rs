@@ -399,7 +399,8 @@ impl Protocol {
             (old.floor, old.high_mark) = (0, 0);
         }
         let tombstone = (!self.is_out(Out::Tombstone)).then_some((&self.space, &old));
-        let (mut state, _) = rules::created(&self.space, &seen, tombstone, true);
+        let created = rules::created(&self.space, &seen, tombstone.as_slice(), true);
+        let (mut state, _) = created.expect("the same numbering");
         if self.is_out(Out::OldFloorStays) {
             state.old_floor = 0;
         }

@@ -99,7 +99,7 @@ impl World {
         let live = Identity { origin: [1, 1, 0], started: Some(UnixNanos(-1)), ..Identity::default() };
         let seen =
             Seen { now: UnixNanos(0), live, expected: Expected::Anything, witness: Witness::default() };
-        let (state, _) = created(&scene.space(), &seen, None, true);
+        let (state, _) = created(&scene.space(), &seen, &[], true).expect("nothing was there before");
         Self {
             table: Table { space: 0, state, workers: Vec::new() },
             copy: None,
