@@ -361,6 +361,38 @@ mod tests {
     }
 
     #[test]
+    fn single_draws_stay_within_the_piece_and_the_next_look() {
+        let (mut memory, mut seen) = (Memory::ZERO, HashSet::new());
+        for id in 0..5_000 {
+            let number = match id % 3 {
+                0 => u64::from_le_bytes(memory.single().unwrap()).into(),
+                _ => u128::from_le_bytes(memory.single().unwrap()),
+            };
+            assert!(number != 0 && seen.insert(number));
+            assert!(memory.at + memory.singles as usize * BLOCK <= memory.end);
+            assert!(memory.looks + memory.singles <= LOOK_EVERY);
+            assert!(memory.piece.as_flattened()[..memory.at].iter().all(|byte| *byte == 0));
+            if id % 100 == 99 {
+                // A draw for several ids takes over what was granted.
+                let before = memory.looks + memory.singles;
+                memory.look(1);
+                assert_eq!(memory.singles, 0);
+                assert!(memory.looks + 1 == before || memory.looks == LOOK_EVERY);
+                memory.fill_each(&mut [0; 3], u64::from_le_bytes).unwrap();
+            }
+        }
+        memory.born_nanos -= KEY_NANOS;
+        let old = memory.born_nanos;
+        let left =
+            (0..100).take_while(|_| memory.single::<16>().is_some() && memory.born_nanos == old).count();
+        assert!(left < LOOK_EVERY as usize, "{left}");
+        // As in a forked child.
+        let next: [u8; 16] = memory.single().unwrap();
+        memory = Memory::ZERO;
+        assert_ne!(memory.single(), Some(next));
+    }
+
+    #[test]
     fn wiped_memory_begins_with_a_key_of_its_own() {
         let mut memory = Memory::ZERO;
         let (key, before) = (memory.key, drawn(&mut memory));
