@@ -10,7 +10,7 @@ use mintage::generators::rule::Rule;
 use mintage::raw::Repr;
 use mintage::scheme::Mint;
 use mintage::schemes::snowflake_twitter::SnowflakeTwitterScheme;
-use mintage::text::{BASE62, Text, TextForm};
+use mintage::text::{BASE62, StaticForm, TextForm};
 use mintage::{
     Error, Generator, Id, IdSource, Ksuid, Nanoid, RawId, Settings, SnowflakeTwitter, StaticScheme, Ulid,
     UuidV7,
@@ -157,21 +157,26 @@ pub(crate) fn parse_ksuid() -> Box<dyn Engine> {
 }
 
 /// Eleven digits of base 62 for 64 bits.
-static BASE62_64: TextForm = TextForm::for_bits("base62", &BASE62, 64);
+struct Base62Of64;
 
-pub(crate) fn base62(number: u64) -> Text {
-    BASE62_64.print(RawId::new(u128::from(number))).expect("64 bits fit the form")
+impl StaticForm for Base62Of64 {
+    const FORM: TextForm = TextForm::for_bits("base62", &BASE62, 64);
+    const BITS: u32 = 64;
+}
+
+pub(crate) fn base62(number: u64, buffer: &mut Buffer) -> &str {
+    Base62Of64::encode(RawId::from(number), buffer).expect("64 bits fit the form")
 }
 
 pub(crate) fn print_base62() -> Box<dyn Engine> {
-    Printing::boxed(inputs::numbers().collect(), |number: &u64, _| {
-        black_box(base62(*number));
+    Printing::boxed(inputs::numbers().collect(), |number: &u64, buffer| {
+        black_box(base62(*number, buffer));
     })
 }
 
 pub(crate) fn parse_base62() -> Box<dyn Engine> {
-    let texts = inputs::numbers().map(|number| base62(number).to_string()).collect();
-    Over::boxed("parse", texts, |text: &String| BASE62_64.parse(text, 64, "base62"))
+    let texts = inputs::numbers().map(|number| base62(number, &mut [0; _]).to_owned()).collect();
+    Over::boxed("parse", texts, |text: &String| Base62Of64::parse(text))
 }
 
 /// `Id::fill_text`: texts straight from the generator that the process shares, a line each.
@@ -186,7 +191,7 @@ pub(crate) fn mint_base62_snowflakes() -> Box<dyn Engine> {
         let mut ids = [SnowflakeTwitter::ZERO; BATCH];
         fill_passing(&given.0, &given.1, &mut ids[..count]);
         let ids = ids[..count].iter().map(|id| id.raw());
-        BASE62_64.print_lines(ids, lines).expect("64 bits fit the form");
+        Base62Of64::FORM.print_lines(ids, lines).expect("64 bits fit the form");
     })
 }
 

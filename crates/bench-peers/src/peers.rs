@@ -239,7 +239,8 @@ pub(crate) fn print_ulid_ferroid() -> Box<dyn Engine> {
 }
 
 pub(crate) fn parse_ulid_ferroid() -> Box<dyn Engine> {
-    Over::boxed("parse", ulid_texts(), |text: &String| ferroid::id::ULID::decode(text).is_ok())
+    // With the number: whether there is one is told without computing it.
+    Over::boxed("parse", ulid_texts(), |text: &String| ferroid::id::ULID::decode(text).ok())
 }
 
 fn ksuids() -> Vec<svix_ksuid::Ksuid> {
@@ -336,7 +337,7 @@ mod tests {
         assert_eq!(ksuids, texts(&ours::ksuids()));
         for number in inputs::numbers() {
             // Ours has eleven digits always.
-            assert_eq!(format!("{:0>11}", base62::encode(number)), ours::base62(number).to_string());
+            assert_eq!(format!("{:0>11}", base62::encode(number)), ours::base62(number, &mut [0; _]));
         }
     }
 

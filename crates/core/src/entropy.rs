@@ -56,6 +56,15 @@ pub trait Entropy: Send + Sync {
         self.with_draw(1, |draw| draw.bits(128))
     }
 
+    /// Bits for one id, without a closure around what is made of them: how wide that is costs nothing then.
+    #[inline]
+    fn draw(&self) -> Draw<'_>
+    where
+        Self: Sized,
+    {
+        Draw::new(self)
+    }
+
     /// Does `work` with bits for `ids` ids.
     fn with_draw<T>(&self, ids: usize, work: impl FnOnce(&mut Draw<'_>) -> T) -> T
     where
@@ -128,9 +137,14 @@ impl Entropy for PoolEntropy {
         if !is_strict()
             && let Some(number) = pool::number()
         {
-            return Ok(number);
+            return Ok(number.get());
         }
         asked(&SystemEntropy, 128)
+    }
+
+    #[inline(always)]
+    fn draw(&self) -> Draw<'_> {
+        if is_strict() { Draw::new(&SystemEntropy) } else { Draw(Source::Thread) }
     }
 
     #[inline]
@@ -163,6 +177,9 @@ pub struct Draw<'a>(Source<'a>);
 enum Source<'a> {
     #[cfg(feature = "std")]
     Pool(&'a mut pool::Memory),
+    /// The thread's pool, found anew for each number.
+    #[cfg(feature = "std")]
+    Thread,
     Other(&'a dyn Entropy),
 }
 
@@ -187,11 +204,15 @@ impl<'a> Draw<'a> {
     pub fn bits(&mut self, bits: u32) -> Result<u128, Error> {
         let value = match &mut self.0 {
             #[cfg(feature = "std")]
-            Source::Pool(_) if bits == 0 => 0,
+            Source::Pool(_) | Source::Thread if bits == 0 => 0,
             #[cfg(feature = "std")]
             Source::Pool(memory) if bits <= 64 => u64::from_le_bytes(memory.take()?).into(),
             #[cfg(feature = "std")]
             Source::Pool(memory) => u128::from_le_bytes(memory.take()?),
+            #[cfg(feature = "std")]
+            Source::Thread if bits <= 64 => thread_word()?.into(),
+            #[cfg(feature = "std")]
+            Source::Thread => PoolEntropy.number()?,
             Source::Other(entropy) => asked(*entropy, bits)?,
         };
         Ok(value & crate::raw::mask(bits))
@@ -201,11 +222,13 @@ impl<'a> Draw<'a> {
     ///
     /// # Errors
     /// [`Error::Entropy`].
-    #[inline]
+    #[inline(always)]
     pub fn word(&mut self) -> Result<u64, Error> {
         match &mut self.0 {
             #[cfg(feature = "std")]
             Source::Pool(memory) => Ok(u64::from_le_bytes(memory.take()?)),
+            #[cfg(feature = "std")]
+            Source::Thread => thread_word(),
             Source::Other(entropy) => Ok(crate::raw::low_u64(asked(*entropy, 64)?)),
         }
     }
@@ -219,6 +242,8 @@ impl<'a> Draw<'a> {
         match &mut self.0 {
             #[cfg(feature = "std")]
             Source::Pool(memory) => Ok(memory.fill_each(out, |bytes| make(u128::from_le_bytes(bytes)))?),
+            #[cfg(feature = "std")]
+            Source::Thread => pool::with_draw(out.len(), |draw| draw.fill_each(out, make)),
             Source::Other(entropy) => {
                 out.iter_mut().try_for_each(|slot| asked(*entropy, 128).map(|bits| *slot = make(bits)))
             }
@@ -234,6 +259,8 @@ impl<'a> Draw<'a> {
         match &mut self.0 {
             #[cfg(feature = "std")]
             Source::Pool(memory) => Ok(memory.fill_each(out, |bytes| make(u64::from_le_bytes(bytes)))?),
+            #[cfg(feature = "std")]
+            Source::Thread => pool::with_draw(out.len(), |draw| draw.fill_each_word(out, make)),
             Source::Other(entropy) => {
                 let word = || asked(*entropy, 64).map(crate::raw::low_u64);
                 out.iter_mut().try_for_each(|slot| word().map(|word| *slot = make(word)))
@@ -249,8 +276,20 @@ impl<'a> Draw<'a> {
         match &mut self.0 {
             #[cfg(feature = "std")]
             Source::Pool(memory) => Ok(memory.fill(out)?),
+            #[cfg(feature = "std")]
+            Source::Thread => PoolEntropy.fill(out),
             Source::Other(entropy) => entropy.fill(out),
         }
+    }
+}
+
+/// 64 bits of the thread's pool, or of the system where there is none.
+#[cfg(feature = "std")]
+#[inline(always)]
+fn thread_word() -> Result<u64, Error> {
+    match pool::word() {
+        Some(word) => Ok(word),
+        None => asked(&SystemEntropy, 64).map(crate::raw::low_u64),
     }
 }
 

@@ -238,8 +238,15 @@ impl<S: StaticScheme> FromStr for Id<S> {
         {
             return Ok(Self(S::Repr::from_raw(raw)));
         }
-        S::SCHEME.parse(text).map(|raw| Self(S::Repr::from_raw(raw)))
+        parse_otherwise(S::SCHEME, text).map(|raw| Self(S::Repr::from_raw(raw)))
     }
+}
+
+/// Text of another form, or of none.
+#[cold]
+#[inline(never)]
+fn parse_otherwise(scheme: &Scheme, text: &str) -> Result<RawId, Error> {
+    scheme.parse(text)
 }
 
 /// Gives a scheme's ids a `const` parser and a plain constructor. A macro, because traits have no `const` functions yet.

@@ -34,6 +34,7 @@ impl TimeBase {
 
     /// The tick in which `now` lies; `None` before the epoch. Ticks above `u64` (years above 500,000 for 1 ms) saturate.
     #[must_use]
+    #[inline]
     pub const fn tick_at(self, now: UnixNanos) -> Option<u64> {
         let since = now.0 - self.epoch.0;
         if since < 0 {
@@ -45,6 +46,19 @@ impl TimeBase {
         }
         let tick = since.cast_unsigned() / self.tick_nanos as u128;
         Some(if tick > u64::MAX as u128 { u64::MAX } else { crate::raw::low_u64(tick) })
+    }
+
+    /// Whether `now` lies in `tick`: what [`TimeBase::tick_at`] tells by a division, by a multiplication.
+    #[inline(always)]
+    pub(crate) const fn is_in(self, tick: u64, now: UnixNanos) -> bool {
+        let since = now.0 - self.epoch.0;
+        match tick.checked_mul(self.tick_nanos) {
+            Some(begins) if since >= 0 && since <= u64::MAX as i128 => {
+                let since = crate::raw::low_u64(since.cast_unsigned());
+                since >= begins && since - begins < self.tick_nanos
+            }
+            _ => matches!(self.tick_at(now), Some(now) if now == tick),
+        }
     }
 
     /// When `tick` begins; `None` where it is too far away for a number of nanoseconds.
@@ -555,5 +569,21 @@ mod tests {
         assert_eq!(base.time_of(1), Some(UnixNanos(100_010_000_000)));
         assert_eq!(TimeBase::GREGORIAN.tick_at(UnixNanos(0)), Some(122_192_928_000_000_000));
         assert_eq!(base.tick_at(UnixNanos(i128::from(u64::MAX) * 2_000_000_000)), Some(u64::MAX));
+    }
+
+    #[test]
+    fn a_time_lies_in_the_tick_that_division_gives() {
+        for tick_nanos in [1, 100, 10_000_000, u64::MAX / 3] {
+            let base = TimeBase { epoch: UnixNanos(100), tick_nanos };
+            let word = i128::from(u64::MAX);
+            for begins in [0, 1, i128::from(tick_nanos), word / 2, word, word * i128::from(tick_nanos)] {
+                for now in (-102..3).map(|by| UnixNanos(100 + begins + by)) {
+                    let tick = base.tick_at(now);
+                    for other in [0, 1, 2, tick.unwrap_or(5), u64::MAX / tick_nanos, u64::MAX - 1, u64::MAX] {
+                        assert_eq!(base.is_in(other, now), tick == Some(other), "{base:?} {other} {now:?}");
+                    }
+                }
+            }
+        }
     }
 }

@@ -7,13 +7,17 @@ mod bases;
 mod chunks;
 mod divide;
 mod hex;
+mod known;
 mod plain;
 mod quick;
+#[cfg(not(all(target_arch = "x86_64", target_feature = "sse2")))]
+mod simd_none;
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 mod simd_x86;
 
 pub use ascii::Text;
 pub use bases::*;
+pub use known::StaticForm;
 pub(crate) use quick::Way;
 
 use crate::error::{Error, Lengths};

@@ -127,8 +127,7 @@ pub use system::{SystemClock, pause};
 #[cfg(feature = "std")]
 mod system {
     use super::{Clock, UnixNanos};
-    use std::sync::OnceLock;
-    use std::time::{Duration, Instant};
+    use std::time::Duration;
 
     #[cfg_attr(target_os = "linux", path = "linux.rs")]
     #[cfg_attr(not(target_os = "linux"), path = "other.rs")]
@@ -154,11 +153,9 @@ mod system {
             wall::boottime_nanos()
         }
 
-        #[expect(clippy::disallowed_methods, reason = "the one reader of the monotonic clock")]
+        #[inline]
         fn monotonic_nanos(&self) -> u64 {
-            static START: OnceLock<Instant> = OnceLock::new();
-            let elapsed = START.get_or_init(Instant::now).elapsed();
-            u64::try_from(elapsed.as_nanos()).unwrap_or(u64::MAX)
+            wall::monotonic_nanos()
         }
     }
 

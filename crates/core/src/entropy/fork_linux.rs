@@ -7,16 +7,17 @@ use super::Zeroed;
 use super::vm_linux::Machine;
 use super::wiped::Wiped;
 use std::ptr;
-use std::sync::Once;
-use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
 
 /// Generations handed out so far by this process and its ancestors. A child inherits the count, so its next generation is one
 /// that its parent had not given out when it forked, and no state older than the fork carries it.
 static GENERATIONS: AtomicU64 = AtomicU64::new(0);
 
-/// The wiped page; null before the first use, and where it could not be had.
+/// The wiped page; null before the first use, and where it could not be had. No `Once` finds it: a child that was forked meanwhile by
+/// another thread would wait for that thread for ever.
 static PAGE: AtomicPtr<Page> = AtomicPtr::new(ptr::null_mut());
-static FIND: Once = Once::new();
+/// Whether it was looked for.
+static IS_FOUND: AtomicBool = AtomicBool::new(false);
 
 /// What is compared before each use of state.
 #[derive(Debug)]
@@ -53,6 +54,11 @@ pub(super) fn is_cloned(generation_of_memory: u64) -> bool {
     Machine::is_watched() && generation_of_memory != generation()
 }
 
+/// Whether [`is_cloned`] must be asked for each id: where a machine is watched. A child's memory is wiped by itself.
+pub(super) fn must_be_looked_at() -> bool {
+    Machine::is_watched()
+}
+
 #[inline]
 #[expect(unsafe_code, reason = "a static can hold a reference that is found later only as a pointer")]
 fn page() -> Option<&'static Page> {
@@ -62,14 +68,23 @@ fn page() -> Option<&'static Page> {
 
 #[cold]
 fn find() -> u64 {
-    FIND.call_once(|| {
+    if !IS_FOUND.load(Ordering::Acquire) {
+        // Before there is a page, so that whoever sees one sees the machine's counter too.
         Machine::watch();
-        if let Some(page) = Wiped::<Page>::new() {
-            PAGE.store(ptr::from_ref(page.leak()).cast_mut(), Ordering::Release);
-        }
-    });
+        keep_first(&PAGE, Wiped::new());
+        IS_FOUND.store(true, Ordering::Release);
+    }
     // Without such a page the process id must do.
     page().map_or_else(|| u64::from(std::process::id()), |page| page.renew(0))
+}
+
+/// Leaks `found` into `place`, unless another thread was faster: then its page stays, and this one is unmapped.
+fn keep_first(place: &AtomicPtr<Page>, found: Option<Wiped<Page>>) {
+    let Some(mut found) = found else { return };
+    let page = ptr::from_mut(found.get());
+    if place.compare_exchange(ptr::null_mut(), page, Ordering::AcqRel, Ordering::Relaxed).is_ok() {
+        found.leak();
+    }
 }
 
 impl Page {
@@ -86,5 +101,29 @@ impl Page {
             }
             Err(others) => others,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_threads_that_look_for_the_page_together_none_waits_and_one_is_kept() {
+        for _ in 0..100 {
+            let place = AtomicPtr::new(ptr::null_mut());
+            let seen: Vec<usize> = std::thread::scope(|scope| {
+                let look = || {
+                    keep_first(&place, Wiped::new());
+                    place.load(Ordering::Acquire).addr()
+                };
+                let threads: Vec<_> = (0..4).map(|_| scope.spawn(look)).collect();
+                threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+            });
+            assert!(seen.iter().all(|page| *page == seen[0] && *page != 0));
+        }
+        let place = AtomicPtr::new(ptr::null_mut());
+        keep_first(&place, None);
+        assert!(place.load(Ordering::Acquire).is_null());
     }
 }

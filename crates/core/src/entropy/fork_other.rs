@@ -9,3 +9,8 @@ pub(crate) fn generation() -> u64 {
 pub(super) fn is_cloned(generation_of_memory: u64) -> bool {
     generation_of_memory != generation()
 }
+
+/// Whether [`is_cloned`] must be asked for each id: nothing else tells of a child.
+pub(super) const fn must_be_looked_at() -> bool {
+    true
+}

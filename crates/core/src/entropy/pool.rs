@@ -8,11 +8,11 @@
 use super::wiped::Wiped;
 use super::{Draw, SystemEntropy, Zeroed, fork};
 use crate::error::Error;
-use crate::raw::low_u64;
 use crate::time::coarse_nanos;
 use aes::Aes128;
 use aes::cipher::{Array, KeyIvInit, StreamCipherCore};
 use std::cell::RefCell;
+use std::num::NonZeroU128;
 
 /// Bytes that are made with one key of the system's: 1 MiB.
 pub const KEY_BYTES: usize = 1 << 20;
@@ -53,8 +53,10 @@ pub(crate) struct Memory {
     born_nanos: u64,
     /// Bytes that may still be made before the next key from the system.
     left: usize,
-    /// Ids until the age is looked at.
+    /// Ids until the age is looked at, without those of `singles`.
     looks: u32,
+    /// Single draws of up to a block that may be made before anything is looked at: age, machine, and whether the piece has so much.
+    singles: u32,
     /// Blocks of the next piece.
     blocks: usize,
     /// Bytes of the piece that are gone, and where it ends.
@@ -73,6 +75,7 @@ unsafe impl Zeroed for Memory {
         born_nanos: 0,
         left: 0,
         looks: 0,
+        singles: 0,
         blocks: 0,
         at: 0,
         end: 0,
@@ -104,35 +107,48 @@ pub(super) fn with_draw<T>(ids: usize, work: impl FnOnce(&mut Draw<'_>) -> T) ->
     })
 }
 
-/// 128 bits for one id, without a draw around them; `None` where the thread has no pool at hand.
-#[inline]
-pub(super) fn number() -> Option<u128> {
-    // In two words: where the closure stands out of line, its answer comes through memory, and what was written in one piece would have to
-    // be waited for when it is read in two.
-    let words = POOL.try_with(|pool| {
-        let mut pool = pool.try_borrow_mut().ok()?;
-        let memory = ready(&mut pool)?;
-        memory.look(1);
-        let number = u128::from_le_bytes(memory.take().ok()?);
-        Some((low_u64(number), low_u64(number >> 64)))
-    });
-    let (low, high) = words.ok().flatten()?;
-    Some(u128::from(low) | u128::from(high) << 64)
+/// 128 bits for one id, without a draw around them; `None` where the thread has no pool at hand, and for 0, which is as good as any number
+/// but not worth a tag: out of line, as it must be for callers to stay small, a number without one comes back in registers. Through memory
+/// it would have to be waited for.
+#[inline(never)]
+pub(super) fn number() -> Option<NonZeroU128> {
+    POOL.try_with(|pool| single(pool).and_then(|bytes| NonZeroU128::new(u128::from_le_bytes(bytes))))
+        .ok()
+        .flatten()
+}
+
+/// The same of 64 bits, which leave room for the tag.
+#[inline(never)]
+pub(super) fn word() -> Option<u64> {
+    POOL.try_with(|pool| single(pool).map(u64::from_le_bytes)).ok().flatten()
+}
+
+/// `N` bytes for one id.
+#[inline(always)]
+fn single<const N: usize>(pool: &RefCell<Option<Wiped<Memory>>>) -> Option<[u8; N]> {
+    ready(&mut *pool.try_borrow_mut().ok()?)?.single()
 }
 
 /// The thread's memory, mapped at its first use.
-#[inline]
+#[inline(always)]
 fn ready(pool: &mut Option<Wiped<Memory>>) -> Option<&mut Memory> {
     if pool.is_none() {
-        *pool = Wiped::new();
+        map(pool);
     }
     pool.as_mut().map(Wiped::get)
+}
+
+#[cold]
+#[inline(never)]
+fn map(pool: &mut Option<Wiped<Memory>>) {
+    *pool = Wiped::new();
 }
 
 impl Memory {
     /// Drops the key when it is another machine's or too old.
     #[inline]
     fn look(&mut self, ids: usize) {
+        self.looks += core::mem::take(&mut self.singles);
         // In a forked child all is zero, so that nothing is left to take.
         if fork::is_cloned(self.generation) {
             self.forget();
@@ -148,7 +164,8 @@ impl Memory {
     fn forget(&mut self) {
         self.piece.as_flattened_mut().fill(0);
         self.key = [0; BLOCK];
-        (self.generation, self.born_nanos, self.left, self.looks) = (0, 0, 0, 0);
+        (self.generation, self.born_nanos, self.left) = (0, 0, 0);
+        (self.looks, self.singles) = (0, 0);
         (self.blocks, self.at, self.end) = (0, 0, 0);
     }
 
@@ -158,6 +175,35 @@ impl Memory {
         if self.is_old(coarse_nanos()) {
             self.forget();
         }
+    }
+
+    /// The next `N` bytes, at most a block, for one id: [`Memory::look`] and [`Memory::take`] for several ids at once.
+    #[inline(always)]
+    fn single<const N: usize>(&mut self) -> Option<[u8; N]> {
+        const { assert!(N <= BLOCK) };
+        if self.singles == 0 && !self.grant() {
+            return None;
+        }
+        self.singles -= 1;
+        let next = self.at + N;
+        let piece: &mut [u8; N] = self.piece.as_flattened_mut().get_mut(self.at..next)?.as_mut_array()?;
+        self.at = next;
+        Some(core::mem::replace(piece, [0; N]))
+    }
+
+    /// Sees to it that at least one single draw may be made; false when the system gave no bytes.
+    #[cold]
+    #[inline(never)]
+    fn grant(&mut self) -> bool {
+        self.look(1);
+        if self.end - self.at < BLOCK && self.refill().is_err() {
+            return false;
+        }
+        let ready = u32::try_from((self.end - self.at) / BLOCK).unwrap_or(u32::MAX);
+        // This id is counted already.
+        self.singles = if fork::must_be_looked_at() { 1 } else { self.looks.clamp(1, ready) };
+        self.looks -= self.singles - 1;
+        true
     }
 
     /// The next `N` bytes.
@@ -185,7 +231,9 @@ impl Memory {
         let mut done = 0;
         while done < out.len() {
             // Odd bytes that single draws left are passed over.
-            self.at = self.at.next_multiple_of(N);
+            let odd = self.at.next_multiple_of(N);
+            self.piece.as_flattened_mut()[self.at..odd].fill(0);
+            self.at = odd;
             if self.at >= self.end {
                 self.refill()?;
             }
@@ -221,7 +269,8 @@ impl Memory {
     #[cold]
     #[inline(never)]
     fn refill(&mut self) -> Result<(), Unavailable> {
-        self.piece.as_flattened_mut()[..self.end].fill(0);
+        // What was handed out is erased already.
+        self.piece.as_flattened_mut()[self.at..self.end].fill(0);
         self.at = self.end;
         let now = coarse_nanos();
         if self.is_old(now) {
@@ -309,6 +358,38 @@ mod tests {
         }
         memory.look(1);
         assert_eq!(memory.end, 0);
+    }
+
+    #[test]
+    fn single_draws_stay_within_the_piece_and_the_next_look() {
+        let (mut memory, mut seen) = (Memory::ZERO, HashSet::new());
+        for id in 0..5_000 {
+            let number = match id % 3 {
+                0 => u64::from_le_bytes(memory.single().unwrap()).into(),
+                _ => u128::from_le_bytes(memory.single().unwrap()),
+            };
+            assert!(number != 0 && seen.insert(number));
+            assert!(memory.at + memory.singles as usize * BLOCK <= memory.end);
+            assert!(memory.looks + memory.singles <= LOOK_EVERY);
+            assert!(memory.piece.as_flattened()[..memory.at].iter().all(|byte| *byte == 0));
+            if id % 100 == 99 {
+                // A draw for several ids takes over what was granted.
+                let before = memory.looks + memory.singles;
+                memory.look(1);
+                assert_eq!(memory.singles, 0);
+                assert!(memory.looks + 1 == before || memory.looks == LOOK_EVERY);
+                memory.fill_each(&mut [0; 3], u64::from_le_bytes).unwrap();
+            }
+        }
+        memory.born_nanos -= KEY_NANOS;
+        let old = memory.born_nanos;
+        let left =
+            (0..100).take_while(|_| memory.single::<16>().is_some() && memory.born_nanos == old).count();
+        assert!(left < LOOK_EVERY as usize, "{left}");
+        // As in a forked child.
+        let next: [u8; 16] = memory.single().unwrap();
+        memory = Memory::ZERO;
+        assert_ne!(memory.single(), Some(next));
     }
 
     #[test]

@@ -24,6 +24,7 @@ impl Machine {
     /// Looks for the device.
     pub(super) fn watch() {
         if let Some(counter) = mapped(Path::new(DEVICE)) {
+            // All threads that come here at once map the same page of the device; whose mapping is used makes no difference.
             COUNTER.store(ptr::from_ref(counter).cast_mut(), Ordering::Release);
         }
     }

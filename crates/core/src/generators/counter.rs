@@ -241,22 +241,29 @@ impl<P: PartsSource, C: Clock> CounterGenerator<P, C> {
         Runs::new(self, size)
     }
 
-    /// Claims moments, and turns a refusal into an error that says how long it lasts.
-    #[inline]
+    /// Claims moments: the tick, the first sequence value, and how many.
+    #[inline(always)]
     fn claim(&self, want: u64) -> Result<(u64, u64, u64), Error> {
+        let parts = self.source.parts();
+        if entropy::generation() == self.generation {
+            let is_now = |tick| parts.base.is_in(tick, self.clock.now());
+            let claimed = self.cursor.claim_more(want, parts.count.bits, parts.last_tick(), is_now);
+            if let Some(claimed) = claimed {
+                return Ok(claimed);
+            }
+        }
+        self.claim_anyhow(want)
+    }
+
+    /// The same wherever clock and cursor stand; turns a refusal into an error that says how long it lasts.
+    #[inline(never)]
+    fn claim_anyhow(&self, want: u64) -> Result<(u64, u64, u64), Error> {
         if entropy::generation() != self.generation {
             return Err(Error::Forked { scheme: self.scheme, worker: self.worker });
         }
         let parts = self.source.parts();
-        let now = || Present::at(parts.base.tick_at(self.clock.now()).unwrap_or(0));
-        // Facts of the layout, again: of a compiled source they are constants here.
-        let motion = Motion {
-            count_bits: parts.count.bits,
-            last_tick: parts.last_tick(),
-            tick_nanos: parts.base.tick_nanos,
-            ..self.motion
-        };
-        match self.cursor.claim(want, &motion, now, || self.clock.monotonic_nanos()) {
+        let now = || Present::at(tick_or_first(parts.base, self.clock.now()));
+        match self.cursor.claim(want, &self.motion, now, || self.clock.monotonic_nanos()) {
             Ok((first, count)) => Ok((first.tick, low_u64(first.count), count)),
             Err(still) => Err(self.explain(still)),
         }
@@ -309,15 +316,19 @@ impl<P: PartsSource, C: Clock> CounterGenerator<P, C> {
 }
 
 impl<P: PartsSource, C: Clock> Claim for CounterGenerator<P, C> {
-    #[inline]
+    #[inline(always)]
     fn claim(&self, want: u64) -> Result<(u64, u64, u64), Error> {
         Self::claim(self, want)
     }
 
     #[inline]
     fn is_current(&self, tick: u64) -> bool {
-        self.source.parts().base.tick_at(self.clock.now()) == Some(tick)
-            && entropy::generation() == self.generation
+        let (base, now) = (self.source.parts().base, self.clock.now());
+        let may_be_ahead = || {
+            let now = tick_or_first(base, now);
+            now < tick && self.motion.admits(tick, now)
+        };
+        (base.is_in(tick, now) || may_be_ahead()) && entropy::generation() == self.generation
     }
 
     #[inline]
@@ -333,7 +344,7 @@ impl<P: PartsSource, C: Clock> Generator for CounterGenerator<P, C> {
 }
 
 impl<S: StaticScheme, C: Clock> IdSource<S> for CounterGenerator<Compiled<S>, C> {
-    #[inline]
+    #[inline(always)]
     fn try_next_id(&self) -> Result<Id<S>, Error> {
         self.claim(1).map(|(tick, count, _)| Id(S::Repr::from_raw(self.pack(tick, count))))
     }
@@ -341,6 +352,11 @@ impl<S: StaticScheme, C: Clock> IdSource<S> for CounterGenerator<Compiled<S>, C>
     fn try_fill_ids(&self, out: &mut [Id<S>]) -> Result<usize, Error> {
         self.fill_with(out, |raw| Id(S::Repr::from_raw(raw)))
     }
+}
+
+/// The tick of `now`; the first one before the epoch.
+fn tick_or_first(base: TimeBase, now: UnixNanos) -> u64 {
+    base.tick_at(now).unwrap_or(0)
 }
 
 /// The clock's tick, refused outside the time field.

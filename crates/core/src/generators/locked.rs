@@ -118,6 +118,14 @@ impl<R: Rule, C: Clock, E: Entropy> IdSource<R::Scheme> for Locked<R, C, E> {
         self.with_rule(1, |rule, now, draw| rule.next_id(now, draw))
     }
 
+    #[inline]
+    fn next_id(&self) -> Result<Id<R::Scheme>, Error> {
+        match self.try_next_id() {
+            Err(error) if R::WAITS => super::wait_and_retry(error, || self.try_next_id()),
+            made => made,
+        }
+    }
+
     fn try_fill_ids(&self, out: &mut [Id<R::Scheme>]) -> Result<usize, Error> {
         self.with_rule(out.len(), |rule, now, draw| rule.fill(now, draw, out))
     }

@@ -90,6 +90,7 @@ pub(crate) fn wait_while_busy<T>(mut attempt: impl FnMut() -> Result<T, Error>) 
 /// where there is none, none should be moved about.
 #[cfg(feature = "std")]
 #[cold]
+#[inline(never)]
 pub(crate) fn wait_and_retry<T>(
     mut error: Error,
     mut attempt: impl FnMut() -> Result<T, Error>,
@@ -346,6 +347,15 @@ impl Entropy for AnyEntropy {
             #[cfg(feature = "std")]
             Self::Pool => crate::entropy::PoolEntropy.number(),
             Self::Own(own) => Draw::new(own).bits(128),
+        }
+    }
+
+    #[inline]
+    fn draw(&self) -> Draw<'_> {
+        match self {
+            #[cfg(feature = "std")]
+            Self::Pool => crate::entropy::PoolEntropy.draw(),
+            Self::Own(own) => Draw::new(own),
         }
     }
 

@@ -57,7 +57,8 @@ impl<S: StaticScheme> MonotonicRule<S> {
             .with_bits(Self::RANDOM.shift, Self::RANDOM.bits, moment.count)
     }
 
-    /// A rule that goes on after `last`.
+    /// A rule that goes on after `last`, for whoever asks the rule itself. An engine gives each rule a beginning of its own before its first
+    /// id: two processes that went on after the same id would make the same ones.
     #[must_use]
     pub fn after(method: Method, last: Id<S>) -> Self {
         let raw = last.raw();
@@ -70,13 +71,14 @@ impl<S: StaticScheme> MonotonicRule<S> {
 impl<S: StaticScheme> Rule for MonotonicRule<S> {
     type Scheme = S;
     const DRAWS_EACH: bool = false;
+    const WAITS: bool = false;
 
     fn renew(&mut self, _: &mut Draw<'_>) -> Result<(), Error> {
         self.last = None;
         Ok(())
     }
 
-    #[inline]
+    #[inline(always)]
     fn next(&mut self, now: UnixNanos, draw: &mut Draw<'_>) -> Result<S::Repr, Error> {
         let (name, random) = (S::SCHEME.name, Self::RANDOM);
         let tick = tick_at(name, Self::BASE, now)?;

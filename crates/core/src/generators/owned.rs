@@ -1,7 +1,7 @@
 //! The owned engine: one [`Rule`] for one thread, without a lock.
 
 use super::rule::{Rule, with_draw_for};
-use crate::entropy::{Entropy, PoolEntropy, generation};
+use crate::entropy::{Draw, Entropy, PoolEntropy, generation};
 use crate::error::Error;
 use crate::id::Id;
 use crate::scheme::time_for;
@@ -46,21 +46,20 @@ impl<R: Rule, C: Clock, E: Entropy> Owned<R, C, E> {
     #[inline(always)]
     pub fn try_next_id(&mut self) -> Result<Id<R::Scheme>, Error> {
         let now = time_for::<R::Scheme>(&self.clock);
-        with_draw_for::<R, _>(&self.entropy, 1, |draw| {
-            renewed(&mut self.rule, &mut self.generation, draw)?;
-            self.rule.next_id(now, draw)
-        })
+        let mut draw = self.entropy.draw();
+        renewed(&mut self.rule, &mut self.generation, &mut draw)?;
+        self.rule.next_id(now, &mut draw)
     }
 
     /// The next id; waits where the scheme has to.
     ///
     /// # Errors
     /// See [`Rule::next`], without [`Error::Busy`].
-    #[inline]
+    #[inline(always)]
     pub fn next_id(&mut self) -> Result<Id<R::Scheme>, Error> {
         match self.try_next_id() {
-            Ok(id) => Ok(id),
-            Err(error) => super::wait_and_retry(error, || self.try_next_id()),
+            Err(error) if R::WAITS => super::wait_and_retry(error, || self.try_next_id()),
+            made => made,
         }
     }
 
@@ -78,17 +77,17 @@ impl<R: Rule, C: Clock, E: Entropy> Owned<R, C, E> {
 }
 
 /// Gives the rule its random state where this process hasn't yet.
-#[inline]
-fn renewed(
-    rule: &mut impl Rule,
-    generation_of_rule: &mut u64,
-    draw: &mut crate::entropy::Draw<'_>,
-) -> Result<(), Error> {
+#[inline(always)]
+fn renewed(rule: &mut impl Rule, generation_of_rule: &mut u64, draw: &mut Draw<'_>) -> Result<(), Error> {
+    if *generation_of_rule == generation() { Ok(()) } else { renew(rule, generation_of_rule, draw) }
+}
+
+#[cold]
+#[inline(never)]
+fn renew(rule: &mut impl Rule, generation_of_rule: &mut u64, draw: &mut Draw<'_>) -> Result<(), Error> {
     let now = generation();
-    if *generation_of_rule != now {
-        rule.renew(draw)?;
-        *generation_of_rule = now;
-    }
+    rule.renew(draw)?;
+    *generation_of_rule = now;
     Ok(())
 }
 

@@ -33,6 +33,9 @@ pub trait Rule: Clone + Send + Sync + 'static {
     /// Whether ids have random bits of their own, so that an engine gets some ready; where it is false they are asked for now and then.
     const DRAWS_EACH: bool = true;
 
+    /// Whether [`Error::Busy`] can come of it. Where it can't, an engine's waiting calls are those that don't wait.
+    const WAITS: bool = true;
+
     /// Draws the random state anew: once before the first id, and again in a forked child.
     ///
     /// # Errors
@@ -66,7 +69,7 @@ pub trait Rule: Clone + Send + Sync + 'static {
     ///
     /// # Errors
     /// See [`Rule::next`].
-    #[inline]
+    #[inline(always)]
     fn next_id(&mut self, now: UnixNanos, draw: &mut Draw<'_>) -> Result<Id<Self::Scheme>, Error> {
         self.next(now, draw).map(Id)
     }
@@ -104,7 +107,7 @@ pub(crate) fn with_draw_for<R: Rule, T>(
 ///
 /// # Errors
 /// [`Error::BeforeEpoch`].
-#[inline]
+#[inline(always)]
 pub fn tick_at(scheme: &'static str, base: TimeBase, now: UnixNanos) -> Result<u64, Error> {
     match base.tick_at(now) {
         Some(tick) => Ok(tick),
@@ -113,6 +116,7 @@ pub fn tick_at(scheme: &'static str, base: TimeBase, now: UnixNanos) -> Result<u
 }
 
 #[cold]
+#[inline(never)]
 fn before_epoch(scheme: &'static str, base: TimeBase, now: UnixNanos) -> Error {
     Error::BeforeEpoch { scheme, now, epoch: base.epoch }
 }
@@ -121,7 +125,7 @@ fn before_epoch(scheme: &'static str, base: TimeBase, now: UnixNanos) -> Error {
 ///
 /// # Errors
 /// [`Error::TimeFieldEnded`].
-#[inline]
+#[inline(always)]
 pub fn fit_tick(scheme: &'static str, base: TimeBase, tick: u64, bits: u32) -> Result<u64, Error> {
     if u128::from(tick) <= crate::raw::mask(bits) {
         return Ok(tick);
@@ -130,6 +134,7 @@ pub fn fit_tick(scheme: &'static str, base: TimeBase, tick: u64, bits: u32) -> R
 }
 
 #[cold]
+#[inline(never)]
 fn ended(scheme: &'static str, base: TimeBase, bits: u32) -> Error {
     let end = crate::raw::mask(bits).saturating_add(1);
     Error::TimeFieldEnded { scheme, ended: base.time_of(end).unwrap_or(UnixNanos(i128::MAX)) }

@@ -23,7 +23,7 @@ pub trait Claim {
 }
 
 /// One thread's share of a generator: sequence values of one tick that nobody else has. What is left of them when the clock's tick has
-/// gone by is given up, so that an id is never older than its tick.
+/// gone by is given up, so that an id is never older than its tick. Where the generator goes on ahead of the clock, so does a run.
 ///
 /// ```
 /// use mintage::generators::counter::{Compiled, CounterGenerator};
@@ -64,16 +64,22 @@ impl<G: Claim> Runs<'_, G> {
     ///
     /// # Errors
     /// See [`super::Generator::try_fill`].
-    #[inline]
+    #[inline(always)]
     pub fn try_next(&mut self) -> Result<RawId, Error> {
-        let generator = self.generator;
-        if self.next >= self.end || !generator.is_current(self.tick) {
-            let (tick, first, count) = generator.claim(self.size)?;
-            (self.tick, self.next, self.end) = (tick, first, first + count);
+        if self.next >= self.end || !self.generator.is_current(self.tick) {
+            self.renew()?;
         }
-        let id = generator.pack(self.tick, self.next);
+        let id = self.generator.pack(self.tick, self.next);
         self.next += 1;
         Ok(id)
+    }
+
+    /// Another run. Out of line, so that what is done at each id stays small.
+    #[inline(never)]
+    fn renew(&mut self) -> Result<(), Error> {
+        let (tick, first, count) = self.generator.claim(self.size)?;
+        (self.tick, self.next, self.end) = (tick, first, first + count);
+        Ok(())
     }
 
     /// The next id; waits where the policies say so.
@@ -92,7 +98,7 @@ impl<S: StaticScheme, C: Clock> Runs<'_, CounterGenerator<Compiled<S>, C>> {
     ///
     /// # Errors
     /// See [`super::Generator::try_fill`].
-    #[inline]
+    #[inline(always)]
     pub fn try_next_id(&mut self) -> Result<Id<S>, Error> {
         self.try_next().map(|raw| Id(S::Repr::from_raw(raw)))
     }

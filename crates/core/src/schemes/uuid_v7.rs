@@ -121,7 +121,7 @@ impl Uuid7Rule {
     }
 
     /// The id, unless a borrowed tick lies beyond the field: then all is as it was `before`.
-    #[inline]
+    #[inline(always)]
     fn packed(&mut self, before: Option<Moment>, ms: u64, rand_a: u128, rand_b: u128) -> Result<u128, Error> {
         match fit_tick(NAME, BASE, ms, 48) {
             Ok(ms) => Ok(pack(ms, rand_a, rand_b)),
@@ -133,7 +133,7 @@ impl Uuid7Rule {
     }
 
     /// Moves on by up to `want` (at least 1) counts within one millisecond; returns the first and how many.
-    #[inline]
+    #[inline(always)]
     fn run(&mut self, ms: u64, draw: &mut Draw<'_>, want: usize) -> Result<(Moment, usize), Error> {
         let may_begin = self.last.is_none_or(|last| ms > last.tick || last.count == mask(A_BITS));
         let start = if may_begin { draw.bits(A_BITS - 1)? } else { 0 };
@@ -144,7 +144,7 @@ impl Uuid7Rule {
     }
 
     /// Moves on: the next moment in the order, the tick after the spent one borrowed.
-    #[inline]
+    #[inline(always)]
     fn step(&mut self, start: Moment, step: u128, max: u128) -> Moment {
         let moment = match advance(self.last, start, step, max) {
             Step::Use(moment) => moment,
@@ -157,13 +157,14 @@ impl Uuid7Rule {
 
 impl Rule for Uuid7Rule {
     type Scheme = UuidV7Scheme;
+    const WAITS: bool = false;
 
     fn renew(&mut self, _: &mut Draw<'_>) -> Result<(), Error> {
         self.last = None;
         Ok(())
     }
 
-    #[inline]
+    #[inline(always)]
     fn next(&mut self, now: UnixNanos, draw: &mut Draw<'_>) -> Result<u128, Error> {
         if self.method != Method::Counter {
             return self.next_otherwise(now, draw);

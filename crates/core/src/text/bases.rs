@@ -26,6 +26,8 @@ pub struct Base {
     pub(super) ascii: [u8; 128],
     /// Two digits for each value below the radix squared; only where that isn't above [`PAIRS`].
     pub(super) pairs: [[u8; 2]; PAIRS],
+    /// The same for a base of up to 64 that was given a table of its own: 8 KiB of the cache, where printing is nearly twice as fast.
+    pub(super) wide_pairs: Option<&'static WidePairs>,
     /// How many digits a word holds, and what divides by their power; nothing where the radix is a power of two.
     pub(super) chunk: Chunk,
 }
@@ -35,10 +37,12 @@ pub struct Base {
 pub(crate) enum Kind {
     /// Hex digits in either case, which need no table.
     Hex,
+    /// Crockford's base 32 in either case, and nothing else for a digit: five bits, which vector instructions read.
+    Crockford,
     /// A base of a power of two: digits of 4, 5 or 6 bits.
     Bits(u32),
-    /// Another base: chunks of two halves of so many digits.
-    Chunks(usize),
+    /// Another base, of this radix: as many digits at a time as a word holds.
+    Chunks(u64),
     /// A base of another power of two, which nobody is in a hurry for.
     Slow,
 }
@@ -48,6 +52,7 @@ impl Kind {
     pub(super) const fn digit_bits(self) -> Option<u32> {
         match self {
             Self::Hex => Some(4),
+            Self::Crockford => Some(5),
             Self::Bits(bits) => Some(bits),
             Self::Chunks(_) | Self::Slow => None,
         }
@@ -64,6 +69,19 @@ impl Kind {
 
 /// Pairs of digits that a base of up to 32 has: more would fill the cache sooner than they save time.
 pub(super) const PAIRS: usize = 32 * 32;
+
+/// Two digits for each value below the radix squared; as many as 12 bits count, so that they are an index.
+pub(super) type WidePairs = [[u8; 2]; 1 << 12];
+
+/// The pairs of a base of at most 64 digits.
+const fn wide_pairs(digits: &str) -> WidePairs {
+    let (digits, mut pairs, mut pair) = (digits.as_bytes(), [[0; 2]; _], 0);
+    while pair < digits.len() * digits.len() {
+        pairs[pair] = [digits[pair / digits.len()], digits[pair % digits.len()]];
+        pair += 1;
+    }
+    pairs
+}
 
 /// No digit.
 pub(super) const NONE: u8 = 0xff;
@@ -107,13 +125,14 @@ impl Base {
         let is_hex = any_case && matches!(digits, b"0123456789abcdef");
         let (kind, chunk) = if is_hex {
             (Kind::Hex, Chunk::NONE)
+        } else if any_case && matches!(digits, b"0123456789ABCDEFGHJKMNPQRSTVWXYZ") {
+            (Kind::Crockford, Chunk::NONE)
         } else if matches!(radix, 16 | 32 | 64) {
             (Kind::Bits(radix.ilog2()), Chunk::NONE)
         } else if radix.is_power_of_two() {
             (Kind::Slow, Chunk::NONE)
         } else {
-            let chunk = Chunk::new(radix as u64);
-            (Kind::Chunks(chunk.half()), chunk)
+            (Kind::Chunks(radix as u64), Chunk::new(radix as u64))
         };
         Self {
             name,
@@ -127,8 +146,15 @@ impl Base {
             bits_of_18: (radix as u128).pow(18).ilog2() as usize,
             ascii,
             pairs,
+            wide_pairs: None,
             chunk,
         }
+    }
+
+    /// The same base with a table of its pairs of digits.
+    const fn paired(mut self, pairs: &'static WidePairs) -> Self {
+        self.wide_pairs = Some(pairs);
+        self
     }
 
     /// The same base, in which a lenient reader takes the first character of each of `aliases`, in either case, for the digit
@@ -156,6 +182,10 @@ impl Base {
     /// The same base, whose strict reader takes what the lenient one takes in place of digits, because its source says so.
     #[must_use]
     pub const fn always_forgiving(mut self) -> Self {
+        if let Some(bits) = self.kind.digit_bits() {
+            // No way that knows the digits by heart.
+            self.kind = Kind::Bits(bits);
+        }
         let mut i = 0;
         while i < 256 {
             if self.lenient[i] != SKIPPED {
@@ -196,12 +226,9 @@ pub static CROCKFORD32: Base =
     Base::new("crockford32", "a crockford32 digit", "0123456789ABCDEFGHJKMNPQRSTVWXYZ", true)
         .forgiving(&[('I', '1'), ('L', '1'), ('O', '0')], "-");
 /// 0-9A-Za-z, in ASCII order, so that text of one length sorts as the number.
-pub static BASE62: Base = Base::new(
-    "base62",
-    "a base62 digit",
-    "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz",
-    false,
-);
+pub static BASE62: Base = Base::new("base62", "a base62 digit", DIGITS_62, false).paired(&PAIRS_62);
+const DIGITS_62: &str = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+static PAIRS_62: WidePairs = wide_pairs(DIGITS_62);
 
 /// 0-9A-Z..a-z without 0, I, O and l, as Bitcoin orders them. Source: Bitcoin, base58.h.
 pub static BASE58: Base = Base::new(

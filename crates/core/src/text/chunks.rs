@@ -5,7 +5,7 @@
 //! stands before the point is the next digit, and the rest times the radix has the one after that.
 
 use super::MAX_TEXT;
-use super::bases::{Base, Kind};
+use super::bases::{Base, Kind, WidePairs};
 use super::divide::Divisor;
 use super::hex;
 use crate::raw::{RawId, low_u32, low_u64};
@@ -16,6 +16,8 @@ const MOST: usize = 40;
 const LEAST: usize = 8;
 /// Bits behind the point of a fixed-point number: the seven before it hold a digit of any base.
 const POINT: u32 = 57;
+/// The same where the twelve bits before it hold two digits of a base of up to 64.
+const WIDE_POINT: u32 = 52;
 /// Digits of a window.
 const WINDOW: usize = 8;
 const WINDOW_LEN: u32 = 8;
@@ -33,6 +35,8 @@ pub(super) struct Chunk {
     /// Makes a fixed-point number of a number below `half_power`, whose first digit stands before the point; of two of them where pairs
     /// are read off and the digits are even in number. Rounded up.
     fraction: u64,
+    /// See [`wide_fraction`].
+    wide_fraction: u64,
     /// Divides by the radix to the power of a whole chunk.
     whole: Divisor,
     /// The largest number of each number of digits, as far as words go.
@@ -49,6 +53,7 @@ impl Chunk {
         half_inverse: 0,
         half_shift: 0,
         fraction: 0,
+        wide_fraction: 0,
         whole: Divisor::new(1),
         largest: [0; MOST + 2],
         digits_of_bits: [0; 65],
@@ -90,15 +95,11 @@ impl Chunk {
             half_inverse: low_u64((1 << (64 + half_shift)) / half_power as u128) + 1,
             half_shift,
             fraction: (1 << POINT) / (half_power / behind) + 1,
+            wide_fraction: if radix <= 64 { wide_fraction(half_power, radix) } else { 0 },
             whole: Divisor::new(half_power * half_power),
             largest,
             digits_of_bits,
         }
-    }
-
-    /// Digits of half a chunk.
-    pub(super) const fn half(&self) -> usize {
-        self.half
     }
 
     /// The radix to the power `digits`, at most that of a whole chunk.
@@ -106,6 +107,21 @@ impl Chunk {
     const fn power(&self, digits: usize) -> u64 {
         self.largest[digits] + 1
     }
+}
+
+/// Makes a fixed-point number of a number below `half_power`, with two digits before the point and [`WIDE_POINT`] bits behind it; 0 where
+/// that wouldn't be exact to the last digit: the error of rounding up grows with the number, and with each digit that is read off.
+const fn wide_fraction(half_power: u64, radix: u64) -> u64 {
+    let behind = half_power / (radix * radix);
+    let is_exact = half_power as u128 * behind as u128 <= 1 << WIDE_POINT;
+    if is_exact { (1 << WIDE_POINT) / behind + 1 } else { 0 }
+}
+
+/// The chunk of a radix that is known when compiling, whose shifts and factors become part of the instructions; that of `base` where
+/// `RADIX` is 0.
+#[inline(always)]
+const fn chunk_of<const RADIX: u64>(base: &Base) -> &Chunk {
+    if RADIX == 0 { &base.chunk } else { const { &Chunk::new(if RADIX == 0 { 3 } else { RADIX }) } }
 }
 
 /// Digits of `number` in `base`, at least 1; `None` where only writing them tells.
@@ -146,13 +162,13 @@ pub(super) const fn spell(
     match kind {
         Kind::Hex => spell_windows::<4, true>(base, number, pad_bits, len, place),
         Kind::Bits(4) => spell_windows::<4, false>(base, number, pad_bits, len, place),
-        Kind::Bits(5) => spell_windows::<5, false>(base, number, pad_bits, len, place),
+        Kind::Crockford | Kind::Bits(5) => spell_windows::<5, false>(base, number, pad_bits, len, place),
         Kind::Bits(6) => spell_windows::<6, false>(base, number, pad_bits, len, place),
         Kind::Bits(_) | Kind::Slow => false,
         Kind::Chunks(_) if pad_bits > 0 => false,
-        Kind::Chunks(5) => spell_chunks::<5>(base, number, len, place),
-        Kind::Chunks(6) => spell_chunks::<6>(base, number, len, place),
-        Kind::Chunks(9) => spell_chunks::<9>(base, number, len, place),
+        Kind::Chunks(62) => spell_chunks::<62>(base, number, len, place),
+        Kind::Chunks(36) => spell_chunks::<36>(base, number, len, place),
+        Kind::Chunks(10) => spell_chunks::<10>(base, number, len, place),
         Kind::Chunks(_) => spell_chunks::<0>(base, number, len, place),
     }
 }
@@ -235,16 +251,24 @@ const fn spell_window<const BITS: u32, const IS_HEX: bool>(
     true
 }
 
-/// `HALF` is the digits of half a chunk, or 0 where only the base knows.
+/// `RADIX` as in [`chunk_of`].
 #[inline(always)]
-const fn spell_chunks<const HALF: usize>(base: &Base, number: RawId, len: usize, place: &mut [u8]) -> bool {
-    let chunk = &base.chunk;
-    let size = 2 * if HALF == 0 { chunk.half } else { HALF };
+const fn spell_chunks<const RADIX: u64>(base: &Base, number: RawId, len: usize, place: &mut [u8]) -> bool {
+    let chunk = chunk_of::<RADIX>(base);
+    let size = 2 * chunk.half;
+    if let Some(pairs) = base.wide_pairs
+        && RADIX != 0
+        && number.high() == 0
+        && number.low() <= u64::MAX as u128
+        && len < chunk.largest.len()
+    {
+        return spell_word::<RADIX>(base, pairs, low_u64(number.low()), len, place);
+    }
     if len > size && len <= 2 * size {
         // Numbers of a word or two, most of all: no loops.
         let (first, second) = chunk.whole.divide(number);
-        return spell_first::<HALF>(base, first, len - size, place)
-            && spell_chunk::<HALF>(base, second, place, len - size);
+        return spell_first::<RADIX>(base, first, len - size, place)
+            && spell_chunk::<RADIX>(base, second, place, len - size);
     }
     // From the last chunk to the second.
     let (mut rest, mut words, mut at, mut count) = (number, [0; MAX_TEXT / LEAST], len, 0);
@@ -252,12 +276,12 @@ const fn spell_chunks<const HALF: usize>(base: &Base, number: RawId, len: usize,
         (rest, words[count]) = chunk.whole.divide(rest);
         (at, count) = (at - size, count + 1);
     }
-    if !spell_first::<HALF>(base, rest, at, place) {
+    if !spell_first::<RADIX>(base, rest, at, place) {
         return false;
     }
     while count > 0 {
         count -= 1;
-        if !spell_chunk::<HALF>(base, words[count], place, at) {
+        if !spell_chunk::<RADIX>(base, words[count], place, at) {
             return false;
         }
         at += size;
@@ -265,11 +289,43 @@ const fn spell_chunks<const HALF: usize>(base: &Base, number: RawId, len: usize,
     true
 }
 
+/// A number of one word by pairs of a larger base, from the last four digits on: divisions by constants, which are multiplications.
+#[inline(always)]
+const fn spell_word<const RADIX: u64>(
+    base: &Base,
+    pairs: &WidePairs,
+    mut word: u64,
+    len: usize,
+    place: &mut [u8],
+) -> bool {
+    let (two, four) = const { if RADIX == 0 { (1, 1) } else { (RADIX.pow(2), RADIX.pow(4)) } };
+    let Some((digits, _)) = place.split_at_mut_checked(len) else { return false };
+    if word > chunk_of::<RADIX>(base).largest[len] {
+        return false;
+    }
+    let mut at = len;
+    while at >= 4 {
+        let (rest, last) = (word / four, word % four);
+        (word, at) = (rest, at - 4);
+        [digits[at], digits[at + 1]] = pairs[index(last / two) & 0xfff];
+        [digits[at + 2], digits[at + 3]] = pairs[index(last % two) & 0xfff];
+    }
+    if at >= 2 {
+        let (rest, last) = (word / two, word % two);
+        (word, at) = (rest, at - 2);
+        [digits[at], digits[at + 1]] = pairs[index(last) & 0xfff];
+    }
+    if at == 1 {
+        digits[0] = base.ascii[index(word) & 0x7f];
+    }
+    true
+}
+
 /// The first `len` digits, at most a chunk, as if zeros were behind them, which the next chunk overwrites.
 #[inline(always)]
-const fn spell_first<const HALF: usize>(base: &Base, number: RawId, len: usize, place: &mut [u8]) -> bool {
-    let chunk = &base.chunk;
-    let half = if HALF == 0 { chunk.half } else { HALF };
+const fn spell_first<const RADIX: u64>(base: &Base, number: RawId, len: usize, place: &mut [u8]) -> bool {
+    let chunk = chunk_of::<RADIX>(base);
+    let half = chunk.half;
     if number.high() != 0 || number.low() > chunk.largest[len] as u128 {
         return false;
     }
@@ -278,31 +334,38 @@ const fn spell_first<const HALF: usize>(base: &Base, number: RawId, len: usize, 
         place[0] = base.ascii[index(word) & 0x7f];
         true
     } else if len <= half {
-        spell_half::<HALF>(base, word * chunk.power(half - len), place)
+        spell_half::<RADIX>(base, word * chunk.power(half - len), place)
     } else {
-        spell_chunk::<HALF>(base, word * chunk.power(2 * half - len), place, 0)
+        spell_chunk::<RADIX>(base, word * chunk.power(2 * half - len), place, 0)
     }
 }
 
 /// All digits of a chunk.
 #[inline(always)]
-const fn spell_chunk<const HALF: usize>(base: &Base, word: u64, place: &mut [u8], at: usize) -> bool {
-    let chunk = &base.chunk;
-    let half = if HALF == 0 { chunk.half } else { HALF };
+const fn spell_chunk<const RADIX: u64>(base: &Base, word: u64, place: &mut [u8], at: usize) -> bool {
+    let chunk = chunk_of::<RADIX>(base);
+    let half = chunk.half;
     let upper = low_u64((word as u128 * chunk.half_inverse as u128) >> 64) >> chunk.half_shift;
     let lower = word - upper * chunk.half_power;
     let Some((_, place)) = place.split_at_mut_checked(at) else { return false };
     let Some((left, right)) = place.split_at_mut_checked(half) else { return false };
-    spell_half::<HALF>(base, upper, left) && spell_half::<HALF>(base, lower, right)
+    spell_half::<RADIX>(base, upper, left) && spell_half::<RADIX>(base, lower, right)
 }
 
 /// All digits of half a chunk: what stands before the point, again and again.
 #[inline(always)]
-const fn spell_half<const HALF: usize>(base: &Base, word: u64, place: &mut [u8]) -> bool {
+const fn spell_half<const RADIX: u64>(base: &Base, word: u64, place: &mut [u8]) -> bool {
     const BEHIND: u64 = (1 << POINT) - 1;
-    let half = if HALF == 0 { base.chunk.half } else { HALF };
-    let Some((digits, _)) = place.split_at_mut_checked(half) else { return false };
-    let (radix, mut fixed) = (base.radix() as u64, word * base.chunk.fraction);
+    let chunk = chunk_of::<RADIX>(base);
+    let radix = if RADIX == 0 { base.radix() as u64 } else { RADIX };
+    let Some((digits, _)) = place.split_at_mut_checked(chunk.half) else { return false };
+    if let Some(pairs) = base.wide_pairs
+        && chunk.wide_fraction > 0
+    {
+        spell_wide_half(base, pairs, radix, word * chunk.wide_fraction, digits);
+        return true;
+    }
+    let mut fixed = word * chunk.fraction;
     if !has_pairs(radix) {
         digits[0] = base.ascii[index(fixed >> POINT) & 0x7f];
         let mut i = 1;
@@ -313,7 +376,7 @@ const fn spell_half<const HALF: usize>(base: &Base, word: u64, place: &mut [u8])
         }
         return true;
     }
-    let mut i = half % 2;
+    let mut i = digits.len() % 2;
     if i == 1 {
         digits[0] = base.ascii[index(fixed >> POINT) & 0x7f];
         fixed = (fixed & BEHIND) * (radix * radix);
@@ -324,6 +387,21 @@ const fn spell_half<const HALF: usize>(base: &Base, word: u64, place: &mut [u8])
         i += 2;
     }
     true
+}
+
+/// The same by pairs of a larger base; where there is an odd digit, it is the last.
+#[inline(always)]
+const fn spell_wide_half(base: &Base, pairs: &WidePairs, radix: u64, mut fixed: u64, digits: &mut [u8]) {
+    const BEHIND: u64 = (1 << WIDE_POINT) - 1;
+    let mut i = 0;
+    while i + 1 < digits.len() {
+        [digits[i], digits[i + 1]] = pairs[index(fixed >> WIDE_POINT) & 0xfff];
+        i += 2;
+        fixed = (fixed & BEHIND) * if i + 1 < digits.len() { radix * radix } else { radix };
+    }
+    if i < digits.len() {
+        digits[i] = base.ascii[index(fixed >> WIDE_POINT) & 0x7f];
+    }
 }
 
 /// Whether two digits of a base stand before the point as well as one.
@@ -347,15 +425,14 @@ pub(super) const fn read((kind, base): (Kind, &Base), digits: &[u8], pad_bits: u
     match kind {
         Kind::Hex => read_windows::<4, true>(base, digits, pad_bits),
         Kind::Bits(4) => read_windows::<4, false>(base, digits, pad_bits),
-        Kind::Bits(5) => read_windows::<5, false>(base, digits, pad_bits),
+        Kind::Crockford | Kind::Bits(5) => read_windows::<5, false>(base, digits, pad_bits),
         Kind::Bits(6) => read_windows::<6, false>(base, digits, pad_bits),
         Kind::Bits(_) | Kind::Slow => None,
         Kind::Chunks(_) if pad_bits > 0 => None,
-        // Constants, so that chunks are read without a loop.
-        Kind::Chunks(5) => read_chunks(base, 10, digits),
-        Kind::Chunks(6) => read_chunks(base, 12, digits),
-        Kind::Chunks(9) => read_chunks(base, 18, digits),
-        Kind::Chunks(half) => read_chunks(base, 2 * half, digits),
+        Kind::Chunks(62) => read_chunks::<62>(base, digits),
+        Kind::Chunks(36) => read_chunks::<36>(base, digits),
+        Kind::Chunks(10) => read_chunks::<10>(base, digits),
+        Kind::Chunks(_) => read_chunks::<0>(base, digits),
     }
 }
 
@@ -414,15 +491,16 @@ const fn read_window<const BITS: u32, const IS_HEX: bool>(base: &Base, digits: &
 }
 
 #[inline(always)]
-const fn read_chunks(base: &Base, size: usize, digits: &[u8]) -> Option<RawId> {
+const fn read_chunks<const RADIX: u64>(base: &Base, digits: &[u8]) -> Option<RawId> {
+    let chunk = chunk_of::<RADIX>(base);
+    let size = 2 * chunk.half;
     let (head, mut chunks) = digits.split_at(digits.len() % size);
-    let (word, mut faults) = read_chunk(base, head);
+    let (word, mut faults) = read_chunk::<RADIX>(base, head);
     let mut number = RawId::new(word as u128);
-    let whole = base.chunk.power(size);
-    while let Some((chunk, rest)) = chunks.split_at_checked(size) {
-        let (word, more) = read_chunk(base, chunk);
+    while let Some((digits, rest)) = chunks.split_at_checked(size) {
+        let (word, more) = read_chunk::<RADIX>(base, digits);
         (faults, chunks) = (faults | more, rest);
-        number = match number.checked_mul_add_word(whole, word) {
+        number = match number.checked_mul_add_word(chunk.power(size), word) {
             Some(number) => number,
             None => return None,
         };
@@ -435,8 +513,9 @@ const fn read_chunks(base: &Base, size: usize, digits: &[u8]) -> Option<RawId> {
 
 /// Digits of at most a chunk as a number, and 0x80 or more when one isn't a digit.
 #[inline(always)]
-const fn read_chunk(base: &Base, mut digits: &[u8]) -> (u64, u8) {
-    let (radix, mut word, mut faults) = (base.radix() as u64, 0u64, 0);
+const fn read_chunk<const RADIX: u64>(base: &Base, mut digits: &[u8]) -> (u64, u8) {
+    let radix = if RADIX == 0 { base.radix() as u64 } else { RADIX };
+    let (mut word, mut faults) = (0u64, 0);
     while let Some(([a, b], rest)) = digits.split_first_chunk::<2>() {
         let (a, b) = (base.values[*a as usize], base.values[*b as usize]);
         let pair = a as u64 * radix + b as u64;

@@ -9,7 +9,7 @@ use crate::raw::RawId;
 use alloc::string::String;
 
 #[cfg(not(all(target_arch = "x86_64", target_feature = "sse2")))]
-use super::hex as at_run_time;
+use super::simd_none as at_run_time;
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 use super::simd_x86 as at_run_time;
 
@@ -212,6 +212,14 @@ impl TextForm {
             let uuid = at_run_time::read_uuid(text.as_array()?)?;
             return Some(RawId::new(uuid)).filter(|raw| raw.fits(bits));
         }
+        if way == Way::Digits(Kind::Crockford)
+            && self.len == 26
+            && self.pad_bits == 0
+            && self.least_first == 0
+            && bits <= 128
+        {
+            return Some(RawId::new(at_run_time::read_ulid(text.as_array()?)?)).filter(|raw| raw.fits(bits));
+        }
         self.read_const(way, text, bits)
     }
 
@@ -319,10 +327,11 @@ impl TextForm {
         match self.way() {
             Way::Uuid => self.lines(Way::Uuid, ids, out),
             Way::Digits(Kind::Hex) => self.lines(Way::Digits(Kind::Hex), ids, out),
+            Way::Digits(Kind::Crockford) => self.lines(Way::Digits(Kind::Crockford), ids, out),
             Way::Digits(Kind::Bits(5)) => self.lines(Way::Digits(Kind::Bits(5)), ids, out),
             Way::Digits(Kind::Bits(6)) => self.lines(Way::Digits(Kind::Bits(6)), ids, out),
-            Way::Digits(Kind::Chunks(5)) => self.lines(Way::Digits(Kind::Chunks(5)), ids, out),
-            Way::Number(Kind::Chunks(9)) => self.lines(Way::Number(Kind::Chunks(9)), ids, out),
+            Way::Digits(Kind::Chunks(62)) => self.lines(Way::Digits(Kind::Chunks(62)), ids, out),
+            Way::Number(Kind::Chunks(10)) => self.lines(Way::Number(Kind::Chunks(10)), ids, out),
             way => self.lines(way, ids, out),
         }
     }

@@ -14,6 +14,13 @@ pub(super) fn now_coarse() -> UnixNanos {
     unix_nanos(clock_gettime(ClockId::RealtimeCoarse))
 }
 
+/// Since the boot, so that no beginning has to be kept: a child that was forked while another thread kept it would wait for that thread for
+/// ever.
+#[inline]
+pub(super) fn monotonic_nanos() -> u64 {
+    nanos(clock_gettime(ClockId::Monotonic))
+}
+
 #[inline]
 pub(super) fn coarse_nanos() -> u64 {
     nanos(clock_gettime(ClockId::MonotonicCoarse))

@@ -1,7 +1,8 @@
 //! The clocks of other systems, as the standard library reads them; none of them is coarse.
 
 use crate::time::{Clock, SystemClock, UnixNanos};
-use std::time::{Duration, SystemTime};
+use std::sync::OnceLock;
+use std::time::{Duration, Instant, SystemTime};
 
 #[expect(clippy::disallowed_methods, reason = "the one reader of the wall clock")]
 pub(super) fn now() -> UnixNanos {
@@ -13,6 +14,13 @@ pub(super) fn now() -> UnixNanos {
 
 pub(super) fn now_coarse() -> UnixNanos {
     now()
+}
+
+#[expect(clippy::disallowed_methods, reason = "the one reader of the monotonic clock")]
+pub(super) fn monotonic_nanos() -> u64 {
+    static START: OnceLock<Instant> = OnceLock::new();
+    let elapsed = START.get_or_init(Instant::now).elapsed();
+    u64::try_from(elapsed.as_nanos()).unwrap_or(u64::MAX)
 }
 
 pub(super) fn coarse_nanos() -> u64 {

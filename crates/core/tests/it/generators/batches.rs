@@ -11,8 +11,9 @@ use mintage::schemes::snowflake_twitter::SnowflakeTwitterScheme;
 use mintage::schemes::ulid::{UlidRule, UlidScheme};
 use mintage::schemes::uuid_v7::Uuid7Rule;
 use mintage::{
-    Error, FirebasePushid, Generator, Id, IdSource, Ksuid, ManualClock, Mint, Nanoid, ObjectId, PoolEntropy,
-    RawId, Scru128, Settings, SnowflakeTwitter, Typeid, Ulid, UuidV1, UuidV4, UuidV6, UuidV7, Xid,
+    ClockBack, Error, FirebasePushid, Generator, Id, IdSource, Ksuid, ManualClock, Mint, Nanoid, ObjectId,
+    PoolEntropy, RawId, Scru128, Settings, SnowflakeTwitter, Spent, Typeid, Ulid, UuidV1, UuidV4, UuidV6,
+    UuidV7, Xid,
 };
 use std::collections::HashSet;
 use std::thread;
@@ -136,10 +137,13 @@ fn typed_generators_take_settings() {
 type Snowflakes<'a> = CounterGenerator<Compiled<SnowflakeTwitterScheme>, &'a ManualClock>;
 
 fn snowflakes(clock: &ManualClock) -> Snowflakes<'_> {
-    let (scheme, settings) = (
-        SnowflakeTwitter::SCHEME,
-        Settings { worker: Some(1), start: mintage::Start::Zero, ..Settings::default() },
-    );
+    snowflakes_by(clock, &Settings::default())
+}
+
+/// By these policies, for worker 1 and with sequences that begin at 0.
+fn snowflakes_by<'a>(clock: &'a ManualClock, policies: &Settings) -> Snowflakes<'a> {
+    let scheme = SnowflakeTwitter::SCHEME;
+    let settings = Settings { worker: Some(1), start: mintage::Start::Zero, ..policies.clone() };
     CounterGenerator::with_clock(scheme.name, &scheme.layout, Compiled::default(), &settings, clock).unwrap()
 }
 
@@ -183,4 +187,32 @@ fn a_run_is_not_used_beyond_its_tick() {
     // A run that is spent goes on in the generator's sequence, behind what others took.
     let mut others = generator.runs(10);
     assert_eq!(others.try_next_id().unwrap().field("sequence"), Some(64));
+}
+
+#[test]
+fn a_run_ahead_of_the_clock_is_used_up() {
+    for clock_back in [ClockBack::Absorb, ClockBack::Refuse] {
+        let clock = clock_at(NOW);
+        let policies = Settings { spent: Spent::Borrow, clock_back, ..Settings::default() };
+        let generator = snowflakes_by(&clock, &policies);
+        let mut runs = generator.runs(64);
+        let ids: Vec<u64> = (0..3 * 4096).map(|_| runs.try_next_id().unwrap().get()).collect();
+        // Each of the three ticks is counted through, the borrowed ones too.
+        assert_eq!(ids.windows(2).filter(|pair| pair[0] + 1 != pair[1]).count(), 2);
+    }
+}
+
+#[test]
+fn a_run_follows_the_policy_when_the_clock_goes_back() {
+    for (clock_back, goes_on) in
+        [(ClockBack::Absorb, true), (ClockBack::Wait, false), (ClockBack::Refuse, false)]
+    {
+        let clock = clock_at(NOW);
+        let generator = snowflakes_by(&clock, &Settings { clock_back, ..Settings::default() });
+        let mut runs = generator.runs(64);
+        let first = runs.try_next_id().unwrap();
+        clock.set(NOW.plus(-5_000_000));
+        let next = runs.try_next_id();
+        assert_eq!(next.is_ok_and(|id| id.get() == first.get() + 1), goes_on, "{clock_back:?}");
+    }
 }
