@@ -26,10 +26,13 @@ impl Ending {
     /// As seen at `now`, by the store's clock.
     #[must_use]
     pub fn of(terms: &Terms, now: UnixNanos) -> Self {
-        match terms.ends_at().0.saturating_sub(now.0) {
-            ..=CLOSE_NANOS => Self::Close,
-            ..=NEAR_NANOS => Self::Near,
-            _ => Self::Far,
+        let left = terms.ends_at().0.saturating_sub(now.0);
+        if left <= CLOSE_NANOS {
+            Self::Close
+        } else if left <= NEAR_NANOS {
+            Self::Near
+        } else {
+            Self::Far
         }
     }
 }

@@ -350,30 +350,26 @@ impl Windows {
 
 impl Timing {
     fn validate(&self, tick_nanos: u64) -> Result<(), SpaceFault> {
-        let fault = |fact, found, expected, limit| Err(SpaceFault::Timing { fact, found, expected, limit });
+        let fault = |rule, found, limit| Err(SpaceFault::Timing { rule, found, limit });
         let two_ticks = tick_nanos.saturating_mul(2);
         if self.window_nanos < two_ticks {
-            return fault("window", self.window_nanos, "two ticks at least", two_ticks);
+            return fault("a window has at least two ticks", self.window_nanos, two_ticks);
         }
         if self.renew_nanos == 0 || self.renew_nanos >= self.window_nanos {
-            return fault(
-                "renew",
-                self.renew_nanos,
-                "more than nothing, and less than the window",
-                self.window_nanos,
-            );
+            let rule = "time passes between two renewals, and less than a window is long";
+            return fault(rule, self.renew_nanos, self.window_nanos);
         }
         if self.max_ahead_nanos < self.window_nanos {
-            return fault("max_ahead", self.max_ahead_nanos, "the window at least", self.window_nanos);
+            return fault("max_ahead is at least the window", self.max_ahead_nanos, self.window_nanos);
         }
-        for (fact, found) in [
-            ("max_ahead", self.max_ahead_nanos),
-            ("max_lag", self.max_lag_nanos),
-            ("max_lead", self.max_lead_nanos),
-            ("max_store_skew", self.max_store_skew_nanos),
+        for (rule, found) in [
+            ("max_ahead is at most a day", self.max_ahead_nanos),
+            ("max_lag is at most a day", self.max_lag_nanos),
+            ("max_lead is at most a day", self.max_lead_nanos),
+            ("max_store_skew is at most a day", self.max_store_skew_nanos),
         ] {
             if found > LONGEST {
-                return fault(fact, found, "a day at most", LONGEST);
+                return fault(rule, found, LONGEST);
             }
         }
         Ok(())
@@ -573,15 +569,13 @@ pub enum SpaceFault {
         now: UnixNanos,
     },
     /// The durations don't go together.
-    #[error("{fact} is {}; {expected} expected, {}", length(*.found), length(*.limit))]
+    #[error("{rule}, {}; {} was given", length(*.limit), length(*.found))]
     Timing {
-        /// Which doesn't go with the others.
-        fact: &'static str,
-        /// Its nanoseconds.
+        /// What holds of them.
+        rule: &'static str,
+        /// The nanoseconds given.
         found: u64,
-        /// What holds of it.
-        expected: &'static str,
-        /// The nanoseconds that it is compared with.
+        /// The nanoseconds that they are compared with.
         limit: u64,
     },
     /// A fact that can't be 0 is.
@@ -703,7 +697,7 @@ mod tests {
             assert!(matches!(refused, Err(SpaceFault::Timing { .. })), "{refused:?}");
         }
         let refused = with(|w| w.terms.timing.window_nanos = 1_500).unwrap_err();
-        assert_eq!(refused.to_string(), "window is 1500 ns; two ticks at least expected, 2 ms");
+        assert_eq!(refused.to_string(), "a window has at least two ticks, 2 ms; 1500 ns was given");
     }
 
     #[test]

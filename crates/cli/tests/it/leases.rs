@@ -85,7 +85,7 @@ fn lengths_that_are_no_whole_nanoseconds_and_ranges_with_signs_are_refused() {
     for (flag, value, expected) in [
         ("--max-store-skew", "1e-12s", "nanoseconds"),
         ("--window", "30.0000000001s", "nanoseconds"),
-        ("--window", "1500us", "window is 1500 us; two ticks at least expected, 2 ms"),
+        ("--window", "1500us", "at least two ticks, 2 ms; 1500 us was given"),
         ("--workers", "+0..=+5", "0..1023"),
     ] {
         let args = [&["store", "create", &place.url, "a"], SPLIT, &[flag, value]].concat();
