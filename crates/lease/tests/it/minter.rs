@@ -332,7 +332,7 @@ impl Store for Lossy {
                 let _ = self.store.ask(space, caller, request, deadline).await;
                 "the answer was lost".into()
             } else {
-                self.kept.lock().unwrap().push((caller.clone(), request.clone()));
+                self.kept.lock().unwrap().push((*caller, request.clone()));
                 "the request is on its way".into()
             };
             Err(Error::UnknownOutcome { store: self.url().to_owned(), request: request.name(), source })
