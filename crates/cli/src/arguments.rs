@@ -1,6 +1,7 @@
 //! Arguments that several commands take: schemes, times, ticks, custom splits.
 
 use crate::exit::{Failure, usage};
+use crate::quantities;
 use clap::{Args, Command};
 use mintage::schemes::snowflake::{DEFAULT_BASE, custom_split};
 use mintage::{Layout, SCHEMES, Scheme, Setting, TimeBase, UnixNanos};
@@ -98,7 +99,7 @@ pub(crate) fn time(text: &str) -> Result<UnixNanos, String> {
 
 /// A whole number of 64 bits.
 pub(crate) fn whole(text: &str) -> Result<u64, String> {
-    text.parse().map_err(|_| format!("expected a whole number from 0 to {}", u64::MAX))
+    quantities::digits(text).ok_or_else(|| format!("expected a whole number from 0 to {}", u64::MAX))
 }
 
 /// The length of a tick in nanoseconds.

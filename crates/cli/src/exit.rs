@@ -1,5 +1,6 @@
 //! How a command ends: 0 done, 1 a check found something, 2 wrong use, 3 could not do.
 
+use crate::output;
 use std::fmt;
 use std::io;
 use std::process::ExitCode;
@@ -41,16 +42,13 @@ impl Failure {
     }
 }
 
-/// A message whose control characters, which stem from what was given, can't steer a terminal; and not endless.
+/// A message that can't steer a terminal, and isn't endless.
 fn harmless(message: &str) -> String {
     const LONGEST: usize = 2_000;
-    let is_long = message.chars().nth(LONGEST).is_some();
-    let shown = message.chars().take(LONGEST).flat_map(|c| match c {
-        '\n' => vec![c],
-        c if c.is_control() => c.escape_default().collect(),
-        c => vec![c],
-    });
-    shown.chain(is_long.then_some('…')).collect()
+    match message.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}…", output::harmless(&message[..end])),
+        None => output::harmless(message),
+    }
 }
 
 /// Wrong use, with this message.

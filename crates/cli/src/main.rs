@@ -1,6 +1,7 @@
 //! `mintage`: mint, read and compare identifiers. One file a command in `commands/`.
 
 mod arguments;
+mod closed_output;
 mod commands;
 mod convert;
 mod exit;
@@ -54,6 +55,12 @@ fn main() -> ExitCode {
         }
         Err(error) => error.exit(),
     };
+    if closed_output::is_closed() {
+        return Failure::Cannot(anyhow::anyhow!(
+            "standard output is closed, so what is printed would be lost; give it a place, or /dev/null"
+        ))
+        .report();
+    }
     let outcome = match cli.command {
         Command::New(command) => command.run(),
         Command::Inspect(command) => command.run(),

@@ -59,8 +59,26 @@ pub(crate) fn json_line(out: &mut impl Write, value: &impl serde::Serialize) -> 
     out.write_all(b"\n")
 }
 
+/// A text whose control characters, which stem from what was given or stored, can't steer a terminal; line ends stay.
+pub(crate) fn harmless(text: &str) -> String {
+    let shown = text.chars().flat_map(|c| match c {
+        '\n' => vec![c],
+        c if c.is_control() => c.escape_default().collect(),
+        c => vec![c],
+    });
+    shown.collect()
+}
+
+/// The same on one line.
+pub(crate) fn harmless_line(text: &str) -> String {
+    harmless(text).replace('\n', "\\n")
+}
+
 /// Columns of equal width, two spaces apart, the first line in bold; columns that have nothing below their head are left out.
+/// What is in them may stem from anybody, and can't steer a terminal.
 pub(crate) fn columns(out: &mut impl Write, lines: &[Vec<String>], palette: Palette) -> io::Result<()> {
+    let lines: Vec<Vec<String>> =
+        lines.iter().map(|line| line.iter().map(|text| harmless_line(text)).collect()).collect();
     let count = lines.first().map_or(0, Vec::len);
     let cell = |line: &'_ Vec<String>, column: usize| line.get(column).map_or(0, |text| text.chars().count());
     let widths: Vec<usize> =
@@ -77,4 +95,19 @@ pub(crate) fn columns(out: &mut impl Write, lines: &[Vec<String>], palette: Pale
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_printed_in_columns_can_not_steer_a_terminal() {
+        let lines = [["A", "B"], ["\x1b[31mred\n\u{9b}", "é"]].map(|line| line.map(str::to_owned).to_vec());
+        let mut out = Vec::new();
+        columns(&mut out, &lines, Palette { is_on: false }).unwrap();
+        let width = r"\u{1b}[31mred\n\u{9b}".len();
+        let expected = format!("{:<width$}  B\n{}  é\n", "A", r"\u{1b}[31mred\n\u{9b}");
+        assert_eq!(String::from_utf8(out).unwrap(), expected);
+    }
 }

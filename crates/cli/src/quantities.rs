@@ -32,25 +32,30 @@ impl fmt::Display for Span {
 pub(crate) const YEAR_SECS: f64 = 365.25 * DAY_SECS;
 const DAY_SECS: f64 = 86_400.0;
 
-/// Names of units of time, and their seconds. There is no `m`: a minute or a month.
-const UNITS: [(&[&str], f64); 11] = [
-    (&["ns"], 1e-9),
-    (&["us", "µs"], 1e-6),
-    (&["ms"], 1e-3),
-    (&["s", "sec", "second", "seconds"], 1.0),
-    (&["min", "minute", "minutes"], 60.0),
-    (&["h", "hour", "hours"], 3600.0),
-    (&["d", "day", "days"], DAY_SECS),
-    (&["w", "week", "weeks"], 7.0 * DAY_SECS),
-    (&["mo", "month", "months"], YEAR_SECS / 12.0),
-    (&["y", "yr", "year", "years"], YEAR_SECS),
-    (&["century", "centuries"], 100.0 * YEAR_SECS),
+const SECOND_NANOS: u128 = 1_000_000_000;
+const YEAR_NANOS: u128 = 31_557_600 * SECOND_NANOS;
+
+/// Names of units of time, and their nanoseconds. There is no `m`: a minute or a month.
+const UNITS: [(&[&str], u128); 11] = [
+    (&["ns"], 1),
+    (&["us", "µs"], 1_000),
+    (&["ms"], 1_000_000),
+    (&["s", "sec", "second", "seconds"], SECOND_NANOS),
+    (&["min", "minute", "minutes"], 60 * SECOND_NANOS),
+    (&["h", "hour", "hours"], 3_600 * SECOND_NANOS),
+    (&["d", "day", "days"], 86_400 * SECOND_NANOS),
+    (&["w", "week", "weeks"], 7 * 86_400 * SECOND_NANOS),
+    (&["mo", "month", "months"], YEAR_NANOS / 12),
+    (&["y", "yr", "year", "years"], YEAR_NANOS),
+    (&["century", "centuries"], 100 * YEAR_NANOS),
 ];
 
 /// A whole number: `1000000`, `1_000_000`, `1e6`, `2.5e9`, `10^9`, `2^31`.
 pub(crate) fn count(text: &str) -> Result<u128, String> {
     exact(text).ok_or_else(|| {
-        format!("expected a whole number up to 2^128 such as 1000000, 1_000_000, 1e6 or 10^6, not `{text}`")
+        format!(
+            "expected a whole number up to 2^128 - 1 such as 1000000, 1_000_000, 1e6 or 10^6, not `{text}`"
+        )
     })
 }
 
@@ -58,7 +63,7 @@ pub(crate) fn count(text: &str) -> Result<u128, String> {
 pub(crate) fn count_64(text: &str) -> Result<u64, String> {
     let number = exact(text).and_then(|count| u64::try_from(count).ok());
     number.ok_or_else(|| {
-        format!("expected a whole number up to 2^64 such as 1000000, 1e6 or 10^6, not `{text}`")
+        format!("expected a whole number up to 2^64 - 1 such as 1000000, 1e6 or 10^6, not `{text}`")
     })
 }
 
@@ -89,6 +94,15 @@ pub(crate) fn span(text: &str) -> Result<Span, String> {
     }
 }
 
+/// A length of time that is a whole number of nanoseconds, none of them rounded away: `30s`, `1.5 ms`.
+pub(crate) fn nanos(text: &str) -> Result<u64, String> {
+    span(text)?;
+    let nanos = parts(text).and_then(|(value, unit)| product(value, unit));
+    nanos.and_then(|nanos| u64::try_from(nanos).ok()).filter(|nanos| *nanos > 0).ok_or_else(|| {
+        format!("expected a length of 1 to 2^64 - 1 nanoseconds, all of them whole, such as 30s or 1.5ms, not `{text}`")
+    })
+}
+
 /// Years: a number above 0, with or without a unit of time behind it.
 pub(crate) fn years(text: &str) -> Result<f64, String> {
     let years = number(text).or_else(|| Some(seconds(text)? / YEAR_SECS));
@@ -113,14 +127,45 @@ pub(crate) fn probability(text: &str) -> Result<f64, String> {
 
 /// Seconds of a number with a unit of time.
 fn seconds(text: &str) -> Option<f64> {
+    let (value, unit_nanos) = parts(text)?;
+    Some(number(value)? * (unit_nanos as f64 / 1e9))
+}
+
+/// A number, as it is written, and the nanoseconds of the unit behind it.
+fn parts(text: &str) -> Option<(&str, u128)> {
     // An `e` may belong to the number, so the unit begins at the last letter run.
     let start = text.rfind(|c: char| !c.is_alphabetic()).map_or(0, |at| at + 1);
     if !text.is_char_boundary(start) {
         return None;
     }
     let (value, unit) = text.split_at(start);
-    let (_, secs) = UNITS.iter().find(|(names, _)| names.contains(&unit))?;
-    Some(number(value.trim_end())? * secs)
+    let (_, nanos) = UNITS.iter().find(|(names, _)| names.contains(&unit))?;
+    Some((value.trim_end(), *nanos))
+}
+
+/// A number times a whole one, where that is whole: exactly, while [`number`] rounds.
+fn product(text: &str, times: u128) -> Option<u128> {
+    if let Some(whole) = exact(text) {
+        return whole.checked_mul(times);
+    }
+    let plain = without_underscores(text)?;
+    let (mantissa, exponent) = plain.split_once(['e', 'E']).unwrap_or((&plain, "0"));
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let fraction = fraction.trim_end_matches('0');
+    let digits: u128 = format!("{whole}{fraction}").parse().ok()?;
+    let shift = exponent.parse::<i32>().ok()?.checked_sub(i32::try_from(fraction.len()).ok()?)?;
+    let power = 10_u128.checked_pow(shift.unsigned_abs())?;
+    let product = digits.checked_mul(times)?;
+    if shift < 0 {
+        product.is_multiple_of(power).then(|| product / power)
+    } else {
+        product.checked_mul(power)
+    }
+}
+
+/// Digits alone, without a sign, as a number of 64 bits.
+pub(crate) fn digits(text: &str) -> Option<u64> {
+    text.parse().ok().filter(|_| text.bytes().all(|b| b.is_ascii_digit()))
 }
 
 /// A number without a sign: digits with `_` between them, a fraction, a power of ten, or `base^exponent`.
@@ -346,6 +391,38 @@ mod tests {
         }
         assert_eq!((years("30"), years("18 months")), (Ok(30.0), Ok(1.5)));
         assert!(years("0").is_err() && years("long").is_err());
+    }
+
+    #[test]
+    fn nanoseconds_are_exact_or_refused() {
+        for (text, expected) in [
+            ("30s", 30_000_000_000),
+            ("30.0000000010 s", 30_000_000_001),
+            ("0.1s", 100_000_000),
+            ("1_000ms", 1_000_000_000),
+            ("1.5e-3ms", 1_500),
+            ("2^3ns", 8),
+            ("1e-9s", 1),
+            ("1 y", 31_557_600_000_000_000),
+        ] {
+            assert_eq!(nanos(text), Ok(expected), "{text}");
+        }
+        for text in
+            ["1e-12s", "30.0000000001s", "0.5ns", "0s", "0.0s", "1e30s", "1e-40s", "30", "-1s", "+1s", "1.s5"]
+        {
+            assert!(nanos(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_told_of_the_largest_number_is_so() {
+        for (refused, largest) in
+            [(count_64("2^64").unwrap_err(), "2^64 - 1"), (count("2^128").unwrap_err(), "2^128 - 1")]
+        {
+            assert!(refused.contains(&format!("up to {largest} such")), "{refused}");
+        }
+        assert_eq!(count_64("18446744073709551615"), Ok(u64::MAX));
+        assert_eq!((digits("5"), digits("+5"), digits("")), (Some(5), None, None));
     }
 
     #[test]

@@ -3,8 +3,10 @@
 use crate::exit::{Failure, usage};
 use clap::Args;
 use mintage_lease::request::Caller;
-use mintage_lease::store::{Deadline, OpenOptions, open};
+use mintage_lease::store::{Deadline, OpenOptions, open, redacted};
+use mintage_lease::stores::STORES;
 use mintage_lease::{Error, Refusal, Store};
+use std::env::VarError;
 use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
@@ -45,6 +47,9 @@ pub(crate) fn url(given: Option<&str>) -> Result<String, Failure> {
     match (given, std::env::var(URL_VARIABLE)) {
         (Some(given), _) => Ok(given.to_owned()),
         (None, Ok(url)) if !url.is_empty() => Ok(url),
+        (None, Err(VarError::NotUnicode(_))) => Err(usage(format!(
+            "{URL_VARIABLE} isn't UTF-8, so it is no URL; set it anew, or name the store's URL"
+        ))),
         (None, _) => {
             Err(usage(format!("no store given; name its URL, such as sqlite:ids.db, or set {URL_VARIABLE}")))
         }
@@ -57,12 +62,21 @@ pub(crate) fn url_and<const N: usize>(
     what: &str,
 ) -> Result<(String, [String; N]), Failure> {
     let (given, rest) = match words.len().checked_sub(N) {
+        Some(0) if is_url(&words[0]) => {
+            return Err(usage(format!("{} is the store's URL; give {what} behind it", redacted(&words[0]))));
+        }
         Some(0) => (None, words),
         Some(1) => (Some(words[0].as_str()), &words[1..]),
         _ => return Err(usage(format!("give the store's URL (or set {URL_VARIABLE}) and {what}"))),
     };
     let rest = rest.to_vec().try_into().map_err(|_| usage(format!("give {what}")))?;
     Ok((url(given)?, rest))
+}
+
+/// Whether a word is the URL of a store: no name of a space has a colon.
+fn is_url(word: &str) -> bool {
+    word.split_once(':')
+        .is_some_and(|(scheme, _)| STORES.iter().any(|entry| entry.url_schemes.contains(&scheme)))
 }
 
 /// Runs what waits for a store.
@@ -96,6 +110,7 @@ impl From<Error> for Failure {
                     | Refusal::WorkerRange { .. }
                     | Refusal::BlockSize { .. }
                     | Refusal::BumpBack { .. }
+                    | Refusal::BumpPast { .. }
             ),
             _ => false,
         };

@@ -152,7 +152,7 @@ pub enum Error {
         ended: UnixNanos,
     },
     /// `try_next` would have to wait: nothing is wrong. `next` waits.
-    #[error("{scheme}: {cause}; try again in {wait_nanos} ns")]
+    #[error("{scheme}: {cause}; try again in {}", Wait(*.wait_nanos))]
     Busy {
         /// The scheme to be minted.
         scheme: &'static str,
@@ -162,7 +162,7 @@ pub enum Error {
         wait_nanos: u64,
     },
     /// Refused, because the generator was told not to wait.
-    #[error("{scheme}: {cause}; the next id can be had in {wait_nanos} ns")]
+    #[error("{scheme}: {cause}; the next id can be had in {}", Wait(*.wait_nanos))]
     Refused {
         /// The scheme to be minted.
         scheme: &'static str,
@@ -183,7 +183,8 @@ pub enum Error {
     },
     /// The window of a lease has ended, or all its sequence values are used, and the store hasn't lengthened it.
     #[error(
-        "{scheme}: the window of worker {worker} has ended and the store has not lengthened it; try again in {wait_nanos} ns"
+        "{scheme}: the window of worker {worker} has ended and the store has not lengthened it; try again in {}",
+        Wait(*.wait_nanos)
     )]
     WindowEnded {
         /// The scheme to be minted.
@@ -256,6 +257,23 @@ impl Error {
             | Self::Refused { wait_nanos, .. }
             | Self::WindowEnded { wait_nanos, .. } => Some(*wait_nanos),
             _ => None,
+        }
+    }
+}
+
+/// Nanoseconds to wait, as people read them: in the largest unit of which there is one, rounded up.
+struct Wait(u64);
+
+impl core::fmt::Display for Wait {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        const UNITS: [(u64, &str); 3] = [(1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "us")];
+        match UNITS.iter().find(|(nanos, _)| self.0 >= *nanos) {
+            Some((nanos, unit)) if self.0 < 10 * nanos && !self.0.is_multiple_of(*nanos) => {
+                let tenths = self.0.div_ceil(nanos / 10);
+                write!(f, "{}.{} {unit}", tenths / 10, tenths % 10)
+            }
+            Some((nanos, unit)) => write!(f, "{} {unit}", self.0.div_ceil(*nanos)),
+            None => write!(f, "{} ns", self.0),
         }
     }
 }
@@ -531,5 +549,14 @@ mod tests {
         assert_eq!(error.to_string(), "ulid: `U` at character 3 is not a crockford32 digit");
         let error = Error::Length { scheme: "ulid", found: 25, expected: Lengths { least: 26, most: 26 } };
         assert_eq!(error.to_string(), "ulid: 25 characters given, 26 expected");
+    }
+
+    #[test]
+    fn waits_are_told_in_units_that_people_read() {
+        let told = [0, 999, 1_000, 7_507_456, 12_345_678, 1_000_000_000, u64::MAX].map(|wait_nanos| {
+            let text = Error::Busy { scheme: "s", cause: Cause::Spent, wait_nanos }.to_string();
+            text.replace("s: the sequence of this tick is spent; try again in ", "")
+        });
+        assert_eq!(told, ["0 ns", "999 ns", "1 us", "7.6 ms", "13 ms", "1 s", "18446744074 s"]);
     }
 }

@@ -157,17 +157,19 @@ pub fn give_back(terms: &BlockTerms, draft: &mut Draft, ask: &GiveBack) -> Resul
 /// Moves the counter up, on to the next value of the offset, and hands out blocks again. Rule 18.
 ///
 /// # Errors
-/// [`Refusal::BumpBack`], and [`Refusal::CounterEnded`] for a value that no store holds.
+/// [`Refusal::BumpBack`], and [`Refusal::BumpPast`] for a value above the last: the counter would have ended, for ever.
 pub fn bump(terms: &BlockTerms, draft: &mut Draft, bump: Bump) -> Result<Answer, Refusal> {
     let block = &mut draft.state.block;
-    let to = match bump {
-        Bump::To(to) => Some(to),
-        Bump::By(by) => block.next.checked_add(by),
+    let wanted = match bump {
+        Bump::To(to) => to,
+        Bump::By(by) => block.next.saturating_add(by),
     };
-    let too_high = Refusal::CounterEnded { last: terms.last };
-    let to = to.and_then(|to| terms.align(to)).filter(|to| *to <= MAX_SERIAL).ok_or(too_high)?;
+    let to = terms.align(wanted).unwrap_or(u64::MAX);
     if to < block.next {
         return Err(Refusal::BumpBack { next: block.next, to });
+    }
+    if to > terms.last {
+        return Err(Refusal::BumpPast { last: terms.last, to });
     }
     block.next = to;
     // Where transactions were lost, the last block that the row shows isn't the last one: a give-back of it that was on its way
@@ -396,8 +398,19 @@ mod tests {
         let mut counter = Counter::new(ODD);
         counter.run(&Request::Bump(Bump::To(100))).unwrap();
         assert_eq!(counter.claim(1).unwrap().start, 101);
-        let beyond = Err(Refusal::CounterEnded { last: 1_000_000 });
-        assert_eq!(counter.run(&Request::Bump(Bump::To(u64::MAX))), beyond);
+    }
+
+    #[test]
+    fn a_bump_above_the_last_value_is_refused_and_ends_nothing() {
+        let mut counter = Counter::new(BlockTerms { last: 100, ..ODD });
+        for (bump, to) in
+            [(Bump::To(100), 101), (Bump::To(u64::MAX), u64::MAX), (Bump::By(u64::MAX), u64::MAX)]
+        {
+            assert_eq!(counter.run(&Request::Bump(bump)), Err(Refusal::BumpPast { last: 100, to }));
+        }
+        counter.run(&Request::Bump(Bump::To(99))).unwrap();
+        assert_eq!(counter.claim(1).unwrap().start, 99);
+        assert_eq!(counter.claim(1), Err(Refusal::CounterEnded { last: 100 }));
     }
 
     #[test]

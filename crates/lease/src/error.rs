@@ -341,7 +341,7 @@ pub enum Refusal {
     },
     /// The host has as many workers as it may. Rule 13.
     #[error(
-        "this host has {live} workers, its quota; the next is at {next}. is a process restarting in a loop?"
+        "this host has {live} workers, which is its quota, host_quota; the next is at {next}. is a process restarting in a loop?"
     )]
     HostQuota {
         /// Workers with marks above now.
@@ -404,9 +404,11 @@ pub enum Refusal {
         /// Last of the range.
         last: u64,
     },
-    /// The store is an older copy of itself, so its counter may have been used further. Rule 18.
+    /// The counter was stopped, as the store is an older copy of itself, so that it may have been used further, or an operator asked
+    /// for it. Rule 18.
     #[error(
-        "the store is an older copy, values above {next} may be in use; move the counter with `mintage store bump`"
+        "the counter is stopped at {next}: the store may be an older copy, or an operator put it on hold, and values from there on may \
+         be in use; move it above them with `mintage store bump`, or end the stop with `mintage store release-hold` if nothing was lost"
     )]
     Stale {
         /// The counter's next value.
@@ -435,6 +437,14 @@ pub enum Refusal {
         /// The counter's next value.
         next: u64,
         /// The value given.
+        to: u64,
+    },
+    /// A bump above the last value, after which the counter would hand out nothing, for ever.
+    #[error("the counter can't be moved to {to}, its last value is {last}")]
+    BumpPast {
+        /// The last value.
+        last: u64,
+        /// The value given, or the next of the offset.
         to: u64,
     },
 }

@@ -34,11 +34,11 @@ pub enum Happening {
     Acquired,
     /// A window was lengthened.
     Renewed,
-    /// A renewal got no answer; the window goes on until it ends.
+    /// A renewal got no answer; the window goes on until it ends. Told once while it stays the same.
     RenewalFailed,
     /// A lease was refused its renewal; its worker is another's, or nobody's.
     Lost,
-    /// No other worker could be had for a lease that was lost.
+    /// No worker could be had: none for a lease that was lost, or fewer than a minter was to have. Told once while it stays the same.
     AcquireFailed,
     /// During a hold, a lease was asserted again.
     Reasserted,
@@ -52,6 +52,8 @@ pub enum Happening {
     ClockAhead,
     /// The space went on hold.
     HoldBegan,
+    /// The space's time field ends within two years; told again within 30 days. Rule 7.
+    TimeFieldEnds,
     /// A block was handed out.
     Claimed,
     /// No block could be had.
@@ -80,6 +82,7 @@ impl Happening {
             Self::ClockBack => "clock-back",
             Self::ClockAhead => "clock-ahead",
             Self::HoldBegan => "hold-began",
+            Self::TimeFieldEnds => "time-field-ends",
             Self::Claimed => "claimed",
             Self::ClaimFailed => "claim-failed",
             Self::GivenBack => "given-back",

@@ -14,6 +14,7 @@
 pub mod allocator;
 pub mod block;
 pub mod clock;
+pub mod ending;
 pub mod error;
 pub mod events;
 pub mod identity;

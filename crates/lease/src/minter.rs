@@ -22,7 +22,8 @@ use tokio::sync::oneshot;
 /// How a minter mints.
 #[derive(Clone, Copy, Debug)]
 pub struct MinterOptions {
-    /// How many leases, 1 to 1024. Each adds the rate of a layout's sequence; ids are then in order per lease only.
+    /// How many leases, 1 to 1024; fewer are held where fewer workers are free or the host's quota is lower, which is told as
+    /// [`AcquireFailed`](crate::Happening::AcquireFailed). Each adds the rate of a layout's sequence; ids are then in order per lease only.
     pub leases: u32,
     /// What to do when the sequence of a tick is spent.
     pub spent: Spent,

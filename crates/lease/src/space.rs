@@ -78,6 +78,9 @@ pub struct Timing {
 
 const SECOND: u64 = 1_000_000_000;
 
+/// Longest that any duration of a space may be.
+const LONGEST: u64 = 86_400 * SECOND;
+
 impl Default for Timing {
     fn default() -> Self {
         Self {
@@ -347,20 +350,27 @@ impl Windows {
 
 impl Timing {
     fn validate(&self, tick_nanos: u64) -> Result<(), SpaceFault> {
-        let fault = |rule| Err(SpaceFault::Timing { rule });
-        if self.window_nanos < tick_nanos.saturating_mul(2) {
-            return fault("a window has at least two ticks");
+        let fault = |rule, found, limit| Err(SpaceFault::Timing { rule, found, limit });
+        let two_ticks = tick_nanos.saturating_mul(2);
+        if self.window_nanos < two_ticks {
+            return fault("a window has at least two ticks", self.window_nanos, two_ticks);
         }
         if self.renew_nanos == 0 || self.renew_nanos >= self.window_nanos {
-            return fault("renewals are more frequent than windows are long");
+            let rule = "time passes between two renewals, and less than a window is long";
+            return fault(rule, self.renew_nanos, self.window_nanos);
         }
         if self.max_ahead_nanos < self.window_nanos {
-            return fault("max_ahead is at least the window");
+            return fault("max_ahead is at least the window", self.max_ahead_nanos, self.window_nanos);
         }
-        let longest = 86_400 * SECOND;
-        let all = [self.max_ahead_nanos, self.max_lag_nanos, self.max_lead_nanos, self.max_store_skew_nanos];
-        if all.iter().any(|nanos| *nanos > longest) {
-            return fault("no duration is above a day");
+        for (rule, found) in [
+            ("max_ahead is at most a day", self.max_ahead_nanos),
+            ("max_lag is at most a day", self.max_lag_nanos),
+            ("max_lead is at most a day", self.max_lead_nanos),
+            ("max_store_skew is at most a day", self.max_store_skew_nanos),
+        ] {
+            if found > LONGEST {
+                return fault(rule, found, LONGEST);
+            }
         }
         Ok(())
     }
@@ -443,6 +453,14 @@ pub fn layout_text(layout: &Layout) -> String {
         let _ = write!(text, "{separator}{}:{}", field.name, field.bits);
     }
     text
+}
+
+/// Nanoseconds as people write them, exactly: `30 s`, `1500 ms`.
+#[must_use]
+pub fn length(nanos: u64) -> String {
+    let units = [(SECOND, "s"), (1_000_000, "ms"), (1_000, "us")];
+    let unit = units.iter().find(|(unit, _)| nanos > 0 && nanos.is_multiple_of(*unit));
+    unit.map_or_else(|| format!("{nanos} ns"), |(unit, name)| format!("{} {name}", nanos / unit))
 }
 
 impl fmt::Display for SpaceId {
@@ -551,10 +569,14 @@ pub enum SpaceFault {
         now: UnixNanos,
     },
     /// The durations don't go together.
-    #[error("{rule}")]
+    #[error("{rule}, {}; {} was given", length(*.limit), length(*.found))]
     Timing {
         /// What holds of them.
         rule: &'static str,
+        /// The nanoseconds given.
+        found: u64,
+        /// The nanoseconds that they are compared with.
+        limit: u64,
     },
     /// A fact that can't be 0 is.
     #[error("{fact} is 0; at least 1 expected")]
@@ -674,6 +696,8 @@ mod tests {
             let refused = with(|w| change(&mut w.terms.timing));
             assert!(matches!(refused, Err(SpaceFault::Timing { .. })), "{refused:?}");
         }
+        let refused = with(|w| w.terms.timing.window_nanos = 1_500).unwrap_err();
+        assert_eq!(refused.to_string(), "a window has at least two ticks, 2 ms; 1500 ns was given");
     }
 
     #[test]

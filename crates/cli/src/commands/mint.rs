@@ -2,6 +2,7 @@
 
 mod events;
 mod pace;
+mod threads;
 
 use crate::exit::{Failure, Outcome, usage};
 use crate::output;
@@ -17,10 +18,10 @@ use pace::Pace;
 use serde::Serialize;
 use std::io::{self, Write};
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
-use tokio::sync::oneshot;
+use threads::{Threads, unless_stopped};
 use tokio::time::error::Elapsed;
 
 /// Mint ids of a space, one a line: with a worker that is leased, so that no other process can make the same.
@@ -50,18 +51,19 @@ pub(crate) struct Mint {
     /// Threads that mint
     #[arg(long, value_name = "T", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: u16,
-    /// Workers that are leased; each adds the rate of a sequence, and ids are in order within each only
-    #[arg(long, value_name = "L", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=1024))]
-    leases: u16,
+    /// Workers that are leased, where so many are free and the space's host quota allows it; each adds the rate of a sequence, and ids are
+    /// in order within each only. Not for a counter [default: 1]
+    #[arg(long, value_name = "L", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    leases: Option<u16>,
     /// How ids are spelled: canonical, hex, decimal, base62 and the like, or a form of the scheme
     #[arg(long, value_name = "FORM", default_value = "canonical")]
     form: String,
-    /// What to do when the sequence of a tick is spent
-    #[arg(long, value_enum, value_name = "POLICY", default_value = "wait")]
-    spent: SpentArg,
-    /// Where the sequence of a tick begins
-    #[arg(long, value_enum, value_name = "START", default_value = "rolling")]
-    start: StartArg,
+    /// What to do when the sequence of a tick is spent. Not for a counter [default: wait]
+    #[arg(long, value_enum, value_name = "POLICY")]
+    spent: Option<SpentArg>,
+    /// Where the sequence of a tick begins. Not for a counter [default: rolling]
+    #[arg(long, value_enum, value_name = "START")]
+    start: Option<StartArg>,
     /// Append what happens to leases to this file, one JSON object a line
     #[arg(long, value_name = "FILE")]
     events: Option<PathBuf>,
@@ -108,23 +110,26 @@ impl Mint {
     async fn mint(&self, session: &Session) -> Result<(), Failure> {
         let stop = Arc::new(AtomicBool::new(false));
         stop_at_signals(&stop)?;
-        let space = session.space(&self.space).await?;
+        let Some(space) = unless_stopped(&stop, session.space(&self.space)).await else { return Ok(()) };
+        let space = space?;
         if space.facts().blocks().is_some() {
             return self.count(&space, stop).await;
         }
         let options = MinterOptions {
-            leases: u32::from(self.leases),
+            leases: self.leases.map_or(1, u32::from),
             spent: match self.spent {
-                SpentArg::Wait => Spent::Wait,
-                SpentArg::Borrow => Spent::Borrow,
+                Some(SpentArg::Wait) | None => Spent::Wait,
+                Some(SpentArg::Borrow) => Spent::Borrow,
             },
             start: match self.start {
-                StartArg::Zero => Start::Zero,
-                StartArg::Rolling => Start::Rolling,
+                Some(StartArg::Zero) => Start::Zero,
+                Some(StartArg::Rolling) | None => Start::Rolling,
             },
             ..MinterOptions::default()
         };
-        let minter = space.minter_with(options).await?;
+        // What is granted to a process that was told to stop meanwhile passes by itself.
+        let Some(minter) = unless_stopped(&stop, space.minter_with(options)).await else { return Ok(()) };
+        let minter = minter?;
         let result = self.mint_with(&minter, stop).await;
         let closed = tokio::time::timeout(LONGEST_CLOSE, minter.close()).await;
         self.warn_unless_closed(closed, "its window passes by itself");
@@ -136,7 +141,19 @@ impl Mint {
         if self.form != "canonical" && self.form != "decimal" {
             return Err(usage(format!("{}: values of a counter have the form decimal only", self.space)));
         }
-        let allocator = space.allocator().await?;
+        let of_windows = [
+            ("--leases", self.leases.is_some()),
+            ("--spent", self.spent.is_some()),
+            ("--start", self.start.is_some()),
+        ];
+        if let Some((flag, _)) = of_windows.iter().find(|(_, is_given)| *is_given) {
+            return Err(usage(format!(
+                "{}: is a counter, which has no workers and no ticks; {flag} goes with a space of windows",
+                self.space
+            )));
+        }
+        let Some(allocator) = unless_stopped(&stop, space.allocator()).await else { return Ok(()) };
+        let allocator = allocator?;
         let source = Source::Values(allocator.clone());
         let result = self.mint_from(source, stop).await;
         let closed = tokio::time::timeout(LONGEST_CLOSE, allocator.close()).await;
@@ -150,7 +167,8 @@ impl Mint {
             Ok(Err(error)) => error.to_string(),
             Err(_) => "no answer in time".to_owned(),
         };
-        eprintln!("mintage: warning: {}: not given back, so {lost}: {why}", self.space);
+        let told = format!("{}: not given back, so {lost}: {why}", self.space);
+        eprintln!("mintage: warning: {}", output::harmless_line(&told));
     }
 
     async fn mint_with(&self, minter: &Minter, stop: Arc<AtomicBool>) -> Result<(), Failure> {
@@ -171,48 +189,31 @@ impl Mint {
                 stop.store(true, Ordering::Relaxed);
             });
         }
-        let (ended, has_ended) = oneshot::channel();
+        let (threads, has_ended) = Threads::new(usize::from(self.threads), stop);
         let work = Arc::new(Work {
             source,
             is_json: self.json,
             pace: Pace::new(self.rate.as_ref().map(|rate| rate.ids_per_sec), self.count),
-            stop: Arc::clone(&stop),
+            threads,
             gives_up: self.count.is_some() && self.lasting.is_none(),
             last_id: AtomicU64::new(SystemClock.boottime_nanos()),
             is_told: AtomicBool::new(false),
-            running: AtomicUsize::new(usize::from(self.threads)),
-            ended: Mutex::new(Some(ended)),
-            failure: Mutex::new(None),
         });
         for _ in 0..self.threads {
             let work = Arc::clone(&work);
-            std::thread::Builder::new().name("mintage-mint".to_owned()).spawn(move || work.run())?;
+            std::thread::Builder::new()
+                .name("mintage-mint".to_owned())
+                .spawn(move || work.threads.run(|| work.mint()))?;
         }
-        wait_for_end(has_ended, &stop).await;
-        let failure = work.failure.lock().unwrap_or_else(PoisonError::into_inner).take();
-        failure.map_or(Ok(()), Err)
+        work.threads.end(has_ended).await
     }
 }
 
-/// A process that was told to stop doesn't wait longer for a reader that doesn't read.
-const LONGEST_END: Duration = Duration::from_secs(2);
-
-/// Nor for a store that doesn't answer.
+/// A process that was told to stop doesn't wait longer for a store that doesn't answer.
 const LONGEST_CLOSE: Duration = Duration::from_secs(6);
 
 /// How long minting with -n goes without an id.
 const LONGEST_OUTAGE_NANOS: u64 = 60_000_000_000;
-
-/// Waits until the threads have ended; once they were told to stop, not for ever.
-async fn wait_for_end(mut has_ended: oneshot::Receiver<()>, stop: &AtomicBool) {
-    loop {
-        let is_told = stop.load(Ordering::Relaxed);
-        let longest = if is_told { LONGEST_END } else { Duration::from_millis(50) };
-        if tokio::time::timeout(longest, &mut has_ended).await.is_ok() || is_told {
-            return;
-        }
-    }
-}
 
 /// Sets `stop` at the signals that end a process.
 fn stop_at_signals(stop: &Arc<AtomicBool>) -> io::Result<()> {
@@ -316,15 +317,12 @@ struct Work {
     source: Source,
     is_json: bool,
     pace: Pace,
-    stop: Arc<AtomicBool>,
+    threads: Threads,
     gives_up: bool,
     /// When the last id was made, on the boottime clock.
     last_id: AtomicU64,
     /// Whether the user was told of the outage.
     is_told: AtomicBool,
-    running: AtomicUsize,
-    ended: Mutex<Option<oneshot::Sender<()>>>,
-    failure: Mutex<Option<Failure>>,
 }
 
 /// Ids that are made and written at a time: their lines fit a write that a pipe takes whole.
@@ -341,22 +339,10 @@ struct Minted<'a> {
 
 impl Work {
     /// Mints until it is told to stop, all are made, or something fails.
-    fn run(&self) {
-        if let Err(failure) = self.mint() {
-            self.stop.store(true, Ordering::Relaxed);
-            self.failure.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(failure);
-        }
-        if self.running.fetch_sub(1, Ordering::AcqRel) == 1
-            && let Some(ended) = self.ended.lock().unwrap_or_else(PoisonError::into_inner).take()
-        {
-            let _ = ended.send(());
-        }
-    }
-
     fn mint(&self) -> Result<(), Failure> {
         let mut batch = [RawId::ZERO; BATCH];
         let mut text = Vec::with_capacity(PIPE_BUF);
-        while !self.stop.load(Ordering::Relaxed) {
+        while !self.threads.are_to_stop() {
             let want = match self.pace.take(BATCH) {
                 pace::Turn::Now(want) => want,
                 pace::Turn::Wait(nanos) => {
@@ -366,7 +352,7 @@ impl Work {
                 pace::Turn::Done => break,
             };
             let mut left = want;
-            while left > 0 && !self.stop.load(Ordering::Relaxed) {
+            while left > 0 && !self.threads.are_to_stop() {
                 let made = self.some(&mut batch[..left])?;
                 self.write(&batch[..made], &mut text)?;
                 left -= made;
@@ -397,7 +383,7 @@ impl Work {
                     return Err(Failure::Cannot(why));
                 }
                 if !self.is_told.swap(true, Ordering::Relaxed) {
-                    eprintln!("mintage: {why:#}; waiting");
+                    eprintln!("mintage: {}; waiting", output::harmless_line(&format!("{why:#}")));
                 }
                 pause(wait_nanos.clamp(1_000_000, 50_000_000));
                 Ok(0)

@@ -5,6 +5,7 @@
 
 use super::lane::Generator;
 use super::{Lanes, Make, Tenure};
+use crate::ending::{Ending, ending_text};
 use crate::error::{Error, Lost, Refusal};
 use crate::events::{Event, Happening, Reporter};
 use crate::request::{Acquire, Anchor, Answered, Caller, Held, Lease, MAX_LEASES, Release};
@@ -14,6 +15,7 @@ use crate::store::{Deadline, Desk, draw_nonce};
 use mintage::generators::AnyClock;
 use mintage::generators::window::{StoreTime, Window};
 use mintage::{Entropy, SystemEntropy, UnixNanos};
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -46,8 +48,18 @@ pub(crate) struct About {
 pub(crate) async fn hold(about: About, mut commands: UnboundedReceiver<Command>) {
     let timing = about.desk.space().windows().map_or_else(Timing::default, |windows| windows.terms.timing);
     let caller = Caller { trusts_clock: about.trusts_clock, ..Caller::default() };
-    let mut holder =
-        Holder { about, timing, caller, holdings: Vec::new(), due: far(), fails: 0, tried: None };
+    let mut holder = Holder {
+        about,
+        timing,
+        caller,
+        holdings: Vec::new(),
+        due: far(),
+        fails: 0,
+        refusals: 0,
+        soonest: Instant::now(),
+        told: HashMap::new(),
+        end_told: Ending::Far,
+    };
     loop {
         match timeout_at(holder.due, commands.recv()).await {
             Ok(Some(Command::Open { make, leases, reply })) => {
@@ -95,8 +107,14 @@ struct Holder {
     due: Instant,
     /// Renewals since the last that was answered.
     fails: u32,
-    /// When the store was asked last.
-    tried: Option<Instant>,
+    /// Acquires in a row that a rule refused.
+    refusals: u32,
+    /// Whoever waits for a window doesn't have the store asked before this.
+    soonest: Instant,
+    /// The failures that were told and have not passed: what a store says again and again is told once.
+    told: HashMap<(Happening, Option<u64>), String>,
+    /// How near the end of the time field was when it was told last. Rule 7.
+    end_told: Ending,
 }
 
 impl Holding {
@@ -145,13 +163,27 @@ impl Holder {
     }
 
     fn tell_error(&self, event: Happening, worker: Option<u64>, error: &dyn std::error::Error) {
-        let mut detail = error.to_string();
-        let mut source = error.source();
-        while let Some(error) = source {
-            detail = format!("{detail}: {error}");
-            source = error.source();
+        self.tell(&Event { worker, detail: Some(in_words(error)), ..self.event(event) });
+    }
+
+    /// Tells of a failure that may come again and again: once, until it is another or has passed.
+    fn tell_once(&mut self, event: Happening, worker: Option<u64>, detail: String) {
+        if self.told.get(&(event, worker)) != Some(&detail) {
+            self.tell(&Event { worker, detail: Some(detail.clone()), ..self.event(event) });
+            self.told.insert((event, worker), detail);
         }
-        self.tell(&Event { worker, detail: Some(detail), ..self.event(event) });
+    }
+
+    /// Tells of the end of the time field when it has come near, and again when it is close. Rule 7.
+    fn tell_end(&mut self) {
+        let Some(windows) = self.about.desk.space().windows() else { return };
+        let (now, terms) = (self.now(), &windows.terms);
+        let ending = Ending::of(terms, now);
+        if ending > self.end_told {
+            let detail = Some(ending_text(terms, now));
+            self.tell(&Event { detail, ..self.event(Happening::TimeFieldEnds) });
+            self.end_told = ending;
+        }
     }
 
     /// Takes in what an answer or a refusal told of the space besides.
@@ -174,6 +206,8 @@ impl Holder {
         let answered = self.about.desk.acquire(&self.caller, ask, self.deadline()).await;
         let answered = answered.inspect_err(|error| self.learn_refusal(error))?;
         self.learn(&answered);
+        self.refusals = 0;
+        self.told.remove(&(Happening::AcquireFailed, None));
         for lease in &answered.answer {
             self.caller.witness.see(lease.serial, lease.until);
             self.tell_lease(Happening::Acquired, lease);
@@ -207,7 +241,12 @@ impl Holder {
                 Ok((leases, anchor)) => granted.extend(leases.into_iter().map(|lease| (lease, anchor))),
                 // Fewer than wanted is more than nothing.
                 Err(error) if granted.is_empty() => return Err(error),
-                Err(_) => break,
+                Err(error) => {
+                    let (had, why) = (granted.len(), in_words(&error));
+                    let detail = format!("{had} leases were granted, {want} were wanted: {why}");
+                    self.tell_once(Happening::AcquireFailed, None, detail);
+                    break;
+                }
             }
         }
         let made: Result<Vec<Tenure>, Error> =
@@ -225,6 +264,7 @@ impl Holder {
             });
         }
         self.fails = 0;
+        self.tell_end();
         self.plan(self.interval());
         Ok(lanes)
     }
@@ -301,7 +341,7 @@ impl Holder {
 
     /// Renews every lease in one request, and replaces those that are lost.
     async fn renew(&mut self) {
-        self.tried = Some(Instant::now());
+        let tried = Instant::now();
         self.forget_if_dead();
         let mut is_answered = true;
         let alive: Vec<usize> = (0..self.holdings.len()).filter(|i| !self.holdings[*i].is_lost).collect();
@@ -318,6 +358,9 @@ impl Holder {
             None if is_answered => self.interval(),
             None => self.pause_after_failure(),
         };
+        // Who waits for a window gets nothing sooner where a rule has refused an acquire until then.
+        self.soonest = again.map_or(tried + SOONEST, |wait| Instant::now() + wait);
+        self.tell_end();
         self.plan(wait);
         for holding in &self.holdings {
             holding.lanes.changed();
@@ -335,8 +378,10 @@ impl Holder {
             Err(error) => {
                 self.learn_refusal(&error);
                 self.note_unknown(some, &error);
+                let why = in_words(&error);
                 for i in some {
-                    self.tell_error(Happening::RenewalFailed, Some(self.holdings[*i].lease.worker), &error);
+                    let worker = Some(self.holdings[*i].lease.worker);
+                    self.tell_once(Happening::RenewalFailed, worker, why.clone());
                 }
                 return false;
             }
@@ -375,7 +420,7 @@ impl Holder {
             Err(error) => {
                 self.learn_refusal(&error);
                 self.note_unknown(some, &error);
-                self.tell_error(Happening::RenewalFailed, None, &error);
+                self.tell_once(Happening::RenewalFailed, None, in_words(&error));
                 false
             }
         }
@@ -384,6 +429,9 @@ impl Holder {
     /// Takes in a longer window; returns by how many nanoseconds its clock was moved.
     fn renewed(&mut self, i: usize, lease: &Lease, anchor: Anchor, event: Happening) -> i64 {
         self.caller.witness.see(lease.serial, lease.until);
+        self.told.retain(|(event, worker), _| {
+            *event != Happening::RenewalFailed || worker.is_some_and(|worker| worker != lease.worker)
+        });
         let holding = &mut self.holdings[i];
         holding.lease = *lease;
         let generator = holding.generator();
@@ -411,6 +459,7 @@ impl Holder {
             holding.tenure().end();
         }
         let worker = holding.lease.worker;
+        self.told.remove(&(Happening::RenewalFailed, Some(worker)));
         self.tell_error(Happening::Lost, Some(worker), refusal);
     }
 
@@ -425,7 +474,7 @@ impl Holder {
             let (leases, anchor) = match self.acquire(want).await {
                 Ok(granted) => granted,
                 Err(error) => {
-                    self.tell_error(Happening::AcquireFailed, None, &error);
+                    self.tell_once(Happening::AcquireFailed, None, in_words(&error));
                     return Some(self.wait_for(&error));
                 }
             };
@@ -456,19 +505,19 @@ impl Holder {
         Ok(())
     }
 
-    /// How long to wait before an acquire that was refused is of use again.
-    fn wait_for(&self, error: &Error) -> Duration {
-        let refused = match error {
-            Error::Refused { refusal, now, .. } => refusal.retry_at().map(|at| at.0 - now.0),
-            _ => None,
-        };
-        match refused {
-            Some(nanos) => {
-                let nanos = u64::try_from(nanos.max(0)).unwrap_or(u64::MAX);
-                Duration::from_nanos(nanos.saturating_add(1_000_000)).min(self.interval())
+    /// How long to wait before an acquire that failed is of use again: until the time that the refusal names, and where it names
+    /// none, longer from time to time; at most an interval, as a worker may be given back meanwhile.
+    fn wait_for(&mut self, error: &Error) -> Duration {
+        let Error::Refused { refusal, now, .. } = error else { return self.pause_after_failure() };
+        self.refusals = self.refusals.saturating_add(1);
+        let wait = match refusal.retry_at() {
+            Some(at) => {
+                let nanos = u64::try_from((at.0 - now.0).max(0)).unwrap_or(u64::MAX);
+                Duration::from_nanos(nanos.saturating_add(1_000_000))
             }
-            None => self.pause_after_failure(),
-        }
+            None => growing(self.refusals),
+        };
+        wait.min(self.interval())
     }
 
     /// When no window is left that time hasn't passed, this is a fresh client: the store's time is compared with the wall clock
@@ -480,10 +529,9 @@ impl Holder {
         }
     }
 
-    /// Somebody waits: the store is asked soon, unless it has just been.
+    /// Somebody waits: the store is asked soon, unless it has just been, or has said when it is of use.
     fn hurry(&mut self) {
-        let soonest = self.tried.map_or_else(Instant::now, |tried| tried + SOONEST);
-        self.due = self.due.min(soonest);
+        self.due = self.due.min(self.soonest.max(Instant::now()));
         self.note_due();
     }
 
@@ -510,7 +558,7 @@ impl Holder {
     /// After a failure soon, then less often, up to a quarter of the interval.
     fn pause_after_failure(&self) -> Duration {
         let longest = Duration::from_nanos(self.timing.renew_nanos / 4);
-        jittered(Duration::from_millis(100).saturating_mul(1 << self.fails.min(8)).min(longest))
+        jittered(growing(self.fails).min(longest))
     }
 }
 
@@ -533,6 +581,22 @@ const LONGEST_RELEASE: Duration = Duration::from_secs(5);
 /// A time that doesn't come.
 fn far() -> Instant {
     Instant::now() + Duration::from_secs(365 * 86_400)
+}
+
+/// A tenth of a second, and twice as long with each failure before.
+fn growing(fails: u32) -> Duration {
+    Duration::from_millis(100).saturating_mul(1 << fails.min(8))
+}
+
+/// An error with its causes.
+fn in_words(error: &dyn std::error::Error) -> String {
+    let mut detail = error.to_string();
+    let mut source = error.source();
+    while let Some(error) = source {
+        detail = format!("{detail}: {error}");
+        source = error.source();
+    }
+    detail
 }
 
 /// Up to a tenth less or more.

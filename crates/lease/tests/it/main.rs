@@ -9,6 +9,7 @@ mod conformance;
 mod minter;
 mod model;
 mod postgres;
+#[expect(clippy::disallowed_methods, reason = "it watches the threads of a real process fall asleep")]
 mod processes;
 mod proxy;
 mod site;

@@ -13,6 +13,7 @@ use mintage_lease::{
 use mintage_testkit::forked::{End, Forked};
 use std::collections::BTreeSet;
 use std::io::Write;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -157,6 +158,45 @@ async fn a_worker_that_an_operator_burned_is_replaced_by_another() {
     assert_eq!(watched.count(Happening::Lost), 1);
 }
 
+/// Somebody wants ids all the time, and the store is asked as often as its answers make sense; the same answer is told once.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_store_that_said_when_is_not_asked_before_and_tells_it_once() {
+    const MS: u64 = 1_000_000;
+    let site = site_with(|windows| {
+        let terms = &mut windows.terms;
+        (terms.first_worker, terms.last_worker, terms.host_quota) = (0, 1, 9);
+        let timing = &mut terms.timing;
+        (timing.window_nanos, timing.renew_nanos, timing.max_ahead_nanos) =
+            (5_000 * MS, 500 * MS, 5_000 * MS);
+    })
+    .await;
+    let store = Lossy::of(site.store());
+    let watched = Watched::of(store.clone());
+    let minter = watched
+        .minter(MinterOptions { patience: Duration::from_millis(50), ..MinterOptions::default() })
+        .await;
+    let mut other = site.client("orders").await;
+    let kept = other.one().await;
+    site.client("orders").await.done(Request::Burn(0)).await.unwrap();
+    while watched.count(Happening::AcquireFailed) == 0 {
+        let _ = minter.next();
+    }
+    let (before, begun) = (store.asked.load(Ordering::Relaxed), Instant::now());
+    while begun.elapsed() < Duration::from_secs(2) {
+        assert!(minter.next().is_err());
+    }
+    let asked = store.asked.load(Ordering::Relaxed) - before;
+    assert!((1..=8).contains(&asked), "asked {asked} times in 2 s");
+    assert_eq!((watched.count(Happening::Lost), watched.count(Happening::AcquireFailed)), (1, 1));
+    other.release(&kept, None).await.unwrap();
+    while minter.next().is_err() {
+        assert!(
+            begun.elapsed() < Duration::from_secs(4),
+            "a worker that is free is had at the next interval"
+        );
+    }
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_outage_is_outlived_for_the_window_and_the_lag_and_then_minting_fails_until_it_ends() {
     let site = site_with(brief).await;
@@ -220,6 +260,8 @@ pub(crate) struct Lossy {
     loses: Mutex<Loses>,
     /// What is on its way.
     kept: Mutex<Vec<(Caller, Request)>>,
+    /// How many requests were made.
+    asked: AtomicUsize,
 }
 
 /// What gets lost.
@@ -234,7 +276,12 @@ pub(crate) enum Loses {
 
 impl Lossy {
     pub(crate) fn of(store: Arc<dyn Store>) -> Arc<Self> {
-        Arc::new(Self { store, loses: Mutex::new(Loses::Nothing), kept: Mutex::default() })
+        Arc::new(Self {
+            store,
+            loses: Mutex::new(Loses::Nothing),
+            kept: Mutex::default(),
+            asked: AtomicUsize::new(0),
+        })
     }
 
     pub(crate) fn lose(&self, what: Loses) {
@@ -274,6 +321,7 @@ impl Store for Lossy {
         request: &'a Request,
         deadline: Deadline,
     ) -> Answering<'a, Answered> {
+        self.asked.fetch_add(1, Ordering::Relaxed);
         Box::pin(async move {
             let may_be_lost = matches!(request, Request::Renew(_) | Request::Claim(_));
             let loses = *self.loses.lock().unwrap();
@@ -284,7 +332,7 @@ impl Store for Lossy {
                 let _ = self.store.ask(space, caller, request, deadline).await;
                 "the answer was lost".into()
             } else {
-                self.kept.lock().unwrap().push((caller.clone(), request.clone()));
+                self.kept.lock().unwrap().push((*caller, request.clone()));
                 "the request is on its way".into()
             };
             Err(Error::UnknownOutcome { store: self.url().to_owned(), request: request.name(), source })

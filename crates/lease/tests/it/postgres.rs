@@ -244,7 +244,12 @@ async fn rule_10_a_server_without_fsync_is_refused_and_a_weak_commit_is_made_str
     let Some(server) = own(&[("fsync", "off")]) else { return };
     let mut site = site_of(server.url("postgres"));
     let refused = site.store().upgrade(soon()).await;
-    assert!(matches!(refused, Err(Error::Unsafe { .. })), "{refused:?}");
+    // The flag that it names is the command's.
+    let told = match refused {
+        Err(error @ Error::Unsafe { .. }) => error.to_string(),
+        other => panic!("{other:?}"),
+    };
+    assert!(told.contains("say --allow-unsafe where"), "{told}");
     site.options.allows_unsafe = true;
     site.windows("orders", |_| {}).await.one().await;
     let lines = site.store().check(soon()).await.unwrap();

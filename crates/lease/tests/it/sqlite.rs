@@ -286,7 +286,7 @@ async fn rule_17_a_file_that_was_put_back_with_its_side_car_is_noticed_by_a_fres
         counter.claim(10).await.unwrap();
         drop(counter);
         // File systems count time in steps of some milliseconds.
-        std::thread::sleep(Duration::from_millis(20));
+        tokio::time::sleep(Duration::from_millis(20)).await;
         put_back(&backup, &path);
         fs::write(side_car(&path), fs::read(side_car(&backup)).unwrap()).unwrap();
         let mut fresh = site.client("invoices").await;

@@ -1,6 +1,7 @@
 //! The log of events: one JSON object a line, appended to a file.
 
 use crate::exit::Failure;
+use crate::output;
 use anyhow::Context;
 use mintage_lease::{Event, Happening, Listener};
 use serde::Serialize;
@@ -9,23 +10,24 @@ use std::io::Write;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
+/// Numbers of 64 bits are texts: a reader whose numbers are floats would round them.
 #[derive(Serialize)]
 struct Line<'a> {
     time: String,
     event: &'static str,
     space: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
-    worker: Option<u64>,
+    worker: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    from_tick: Option<u64>,
+    from_tick: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    until_tick: Option<u64>,
+    until_tick: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    start: Option<u64>,
+    start: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    end: Option<u64>,
+    end: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    serial: Option<u64>,
+    serial: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     detail: Option<&'a str>,
 }
@@ -49,16 +51,17 @@ pub(super) fn listener(path: Option<&Path>) -> Result<Listener, Failure> {
 /// One write a line, so that no line is cut.
 fn append(file: &mut File, event: &Event) -> std::io::Result<()> {
     let is_block = event.worker.is_none();
+    let text = |number: Option<u64>| number.map(|number| number.to_string());
     let line = Line {
         time: event.time.to_string(),
         event: event.event.name(),
         space: &event.space,
-        worker: event.worker,
-        from_tick: event.from.filter(|_| !is_block),
-        until_tick: event.until.filter(|_| !is_block),
-        start: event.from.filter(|_| is_block),
-        end: event.until.filter(|_| is_block),
-        serial: event.serial,
+        worker: text(event.worker),
+        from_tick: text(event.from.filter(|_| !is_block)),
+        until_tick: text(event.until.filter(|_| !is_block)),
+        start: text(event.from.filter(|_| is_block)),
+        end: text(event.until.filter(|_| is_block)),
+        serial: text(event.serial),
         detail: event.detail.as_deref(),
     };
     let mut text = serde_json::to_vec(&line).map_err(std::io::Error::from)?;
@@ -74,10 +77,12 @@ fn warn(event: &Event) {
             | Happening::ClockBack
             | Happening::ClockAhead
             | Happening::HoldBegan
+            | Happening::TimeFieldEnds
     );
     if needs_an_eye {
         let worker = event.worker.map_or_else(String::new, |worker| format!(" worker {worker}"));
         let detail = event.detail.as_deref().map_or_else(String::new, |detail| format!(": {detail}"));
-        eprintln!("mintage: warning: {}: {}{worker}{detail}", event.space, event.event.name());
+        let told = format!("{}: {}{worker}{detail}", event.space, event.event.name());
+        eprintln!("mintage: warning: {}", output::harmless_line(&told));
     }
 }

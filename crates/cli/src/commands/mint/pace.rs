@@ -28,10 +28,13 @@ pub(super) struct Pace {
 /// What is due for longer isn't made up for: after an outage the rate is what it was.
 const LONGEST_DEBT_SECS: f64 = 0.1;
 
+/// No machine makes as many a second, so a higher rate is none; and below it, no count overflows in a lifetime.
+const HIGHEST_RATE: f64 = 1e10;
+
 impl Pace {
     pub(super) fn new(per_second: Option<f64>, most: Option<u64>) -> Self {
         Self {
-            per_second,
+            per_second: per_second.filter(|rate| *rate < HIGHEST_RATE),
             most: most.unwrap_or(u64::MAX),
             begun: SystemClock.boottime_nanos(),
             taken: AtomicU64::new(0),
@@ -73,13 +76,13 @@ impl Pace {
     fn due(&self, taken: u64, now: u64) -> Result<u64, u64> {
         let Some(per_second) = self.per_second else { return Ok(u64::MAX) };
         let passed = now.saturating_sub(self.begun) as f64 / 1e9;
-        let due = (passed * per_second) as u64 + 1;
+        let due = ((passed * per_second) as u64).saturating_add(1);
         let gone = taken.saturating_add(self.skipped.load(Ordering::Relaxed));
         if gone >= due {
             let at = gone as f64 / per_second;
             return Err((((at - passed) * 1e9) as u64).max(1_000));
         }
-        let debt = (per_second * LONGEST_DEBT_SECS) as u64 + 1;
+        let debt = ((per_second * LONGEST_DEBT_SECS) as u64).saturating_add(1);
         if due - gone > debt {
             self.skipped.fetch_add(due - gone - debt, Ordering::Relaxed);
             return Ok(debt);
@@ -113,6 +116,20 @@ mod tests {
         assert_eq!(pace.take_at(8, 0), Turn::Now(1));
         assert_eq!(pace.take_at(8, 0), Turn::Wait(SECOND / 4));
         assert_eq!(pace.take_at(8, SECOND / 4), Turn::Now(1));
+    }
+
+    #[test]
+    fn a_rate_beyond_all_machines_is_none_and_the_highest_below_it_lasts() {
+        for rate in [1e10, 1e19, 1e300, f64::MAX] {
+            let pace = pace(Some(rate), None);
+            for secs in [0, 1, 2, 1_000_000_000] {
+                assert_eq!(pace.take_at(64, secs * SECOND), Turn::Now(64), "{rate} after {secs} s");
+            }
+        }
+        let pace = pace(Some(9.9e9), None);
+        for secs in [0, 1, 100 * 31_557_600] {
+            assert!(matches!(pace.take_at(64, secs * SECOND), Turn::Now(_)), "after {secs} s");
+        }
     }
 
     #[test]

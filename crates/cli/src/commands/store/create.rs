@@ -3,18 +3,19 @@
 use crate::arguments;
 use crate::exit::{Failure, Outcome, usage};
 use crate::output;
-use crate::quantities::{self, Span};
+use crate::quantities;
 use crate::reach::{self, Trust};
 use clap::{ArgGroup, Args, ValueEnum};
 use mintage::schemes::snowflake::{DEFAULT_BASE, custom_split};
 use mintage::{Layout, Scheme, Setting, TimeBase, UnixNanos};
-use mintage_lease::space::{BlockTerms, Kind, SpaceId, Timing, Windows};
-use mintage_lease::store::{CreateOptions, draw_nonce};
+use mintage_lease::ending::{Ending, ending_text};
+use mintage_lease::request::Shown;
+use mintage_lease::space::{BlockTerms, Kind, SpaceId, Timing, Windows, length};
+use mintage_lease::store::{CreateOptions, draw_nonce, redacted};
 use mintage_lease::{Error, Space};
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 use std::io::Write;
-use std::time::Duration;
 
 /// Make a space: the facts that bind its ids for ever.
 ///
@@ -46,44 +47,44 @@ pub(crate) struct Create {
     #[arg(long, value_name = "FIRST..LAST", value_parser = workers, conflicts_with = "block")]
     workers: Option<(u64, u64)>,
     /// How long a window is: a worker that was killed is free after it [default: 30s]
-    #[arg(long, value_name = "LENGTH", value_parser = quantities::span, conflicts_with = "block")]
-    window: Option<Span>,
+    #[arg(long, value_name = "LENGTH", value_parser = quantities::nanos, conflicts_with = "block")]
+    window: Option<u64>,
     /// How often a holder renews [default: a third of the window]
-    #[arg(long, value_name = "LENGTH", value_parser = quantities::span, conflicts_with = "block")]
-    renew: Option<Span>,
+    #[arg(long, value_name = "LENGTH", value_parser = quantities::nanos, conflicts_with = "block")]
+    renew: Option<u64>,
     /// How far a window may end ahead of the store's time [default: the window]
-    #[arg(long, value_name = "LENGTH", value_parser = quantities::span, conflicts_with = "block")]
-    max_ahead: Option<Span>,
+    #[arg(long, value_name = "LENGTH", value_parser = quantities::nanos, conflicts_with = "block")]
+    max_ahead: Option<u64>,
     /// How far ids may lag behind real time while the store can't be reached [default: 5s]
-    #[arg(long, value_name = "LENGTH", value_parser = quantities::span, conflicts_with = "block")]
-    max_lag: Option<Span>,
+    #[arg(long, value_name = "LENGTH", value_parser = quantities::nanos, conflicts_with = "block")]
+    max_lag: Option<u64>,
     /// How far ids may run ahead of real time where minters borrow [default: 1s]
-    #[arg(long, value_name = "LENGTH", value_parser = quantities::span, conflicts_with = "block")]
-    max_lead: Option<Span>,
+    #[arg(long, value_name = "LENGTH", value_parser = quantities::nanos, conflicts_with = "block")]
+    max_lead: Option<u64>,
     /// How far the store's clock may err [default: 5s]
-    #[arg(long, value_name = "LENGTH", value_parser = quantities::span, conflicts_with = "block")]
-    max_store_skew: Option<Span>,
+    #[arg(long, value_name = "LENGTH", value_parser = quantities::nanos, conflicts_with = "block")]
+    max_store_skew: Option<u64>,
     /// Most workers of one host with windows that haven't passed [default: a quarter of the workers, at most 4096]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), conflicts_with = "block")]
     host_quota: Option<u32>,
     /// Most values of a block; auto lets it follow what is used
-    #[arg(long, value_name = "auto|N", value_parser = size, requires = "block")]
+    #[arg(long, value_name = "auto|N", value_parser = size, conflicts_with = "snowflake")]
     size: Option<Size>,
     /// The counter's first value
-    #[arg(long, value_name = "N", value_parser = quantities::count_64, requires = "block")]
+    #[arg(long, value_name = "N", value_parser = quantities::count_64, conflicts_with = "snowflake")]
     first: Option<u64>,
     /// The counter's last value
-    #[arg(long, value_name = "N", value_parser = quantities::count_64, requires = "block")]
+    #[arg(long, value_name = "N", value_parser = quantities::count_64, conflicts_with = "snowflake")]
     last: Option<u64>,
     /// The distance of two values: with 2, two stores that know nothing of each other hand out odd and even numbers
-    #[arg(long, value_name = "K", value_parser = quantities::count_64, requires = "block")]
+    #[arg(long, value_name = "K", value_parser = quantities::count_64, conflicts_with = "snowflake")]
     step: Option<u64>,
     /// The rest of each value divided by the step
-    #[arg(long, value_name = "I", value_parser = quantities::count_64, requires = "step")]
+    #[arg(long, value_name = "I", value_parser = quantities::count_64, conflicts_with = "snowflake", requires = "step")]
     offset: Option<u64>,
-    /// Whether a mere restart of the store's server begins a hold; off is for those who never restore volumes
-    #[arg(long, value_enum, value_name = "ON|OFF", default_value = "on")]
-    restart_hold: Switch,
+    /// Whether a mere restart of the store's server begins a hold; off is for those who never restore volumes [default: on]
+    #[arg(long, value_enum, value_name = "ON|OFF")]
+    restart_hold: Option<Switch>,
     #[command(flatten)]
     trust: Trust,
     /// One JSON object
@@ -114,7 +115,8 @@ fn size(text: &str) -> Result<Size, String> {
 
 fn workers(text: &str) -> Result<(u64, u64), String> {
     let range = text.split_once("..").and_then(|(first, last)| {
-        Some((first.parse().ok()?, last.strip_prefix('=').unwrap_or(last).parse().ok()?))
+        let last = last.strip_prefix('=').unwrap_or(last);
+        Some((quantities::digits(first)?, quantities::digits(last)?))
     });
     range.ok_or_else(|| format!("expected the first and the last worker such as 0..1023, not `{text}`"))
 }
@@ -126,7 +128,7 @@ impl Create {
         let space = Space { id, name, kind: self.kind()? };
         let store = self.trust.open(&url)?;
         let options = CreateOptions {
-            restart_hold: self.restart_hold == Switch::On,
+            restart_hold: self.restart_hold != Some(Switch::Off),
             trusts_clock: self.trust.trust_store_clock,
         };
         let created = reach::wait(async {
@@ -135,10 +137,17 @@ impl Create {
                     let stored = store.space(&space.name, reach::soon()).await?;
                     Err(usage(differences(&stored, &space)))
                 }
-                other => Ok(other?),
+                other => Ok((other?.id, store.show(&space.name, reach::soon()).await?)),
             }
         })?;
-        self.tell(&created, created.id == id)?;
+        let (id_there, shown) = created;
+        if let Some(wanted) = self.restart_hold
+            && shown.state.restart_hold != (wanted == Switch::On)
+        {
+            return Err(usage(restart_hold_differs(&shown, &redacted(&url))));
+        }
+        self.tell(&shown.space, id_there == id)?;
+        warn_of_end(&shown);
         Ok(Outcome::Done)
     }
 
@@ -189,14 +198,14 @@ impl Create {
         }
         terms.host_quota = self.host_quota.unwrap_or(terms.host_quota);
         let default = Timing::default();
-        let window = nanos(self.window.as_ref(), default.window_nanos);
+        let window = self.window.unwrap_or(default.window_nanos);
         terms.timing = Timing {
             window_nanos: window,
-            renew_nanos: nanos(self.renew.as_ref(), window / 3),
-            max_ahead_nanos: nanos(self.max_ahead.as_ref(), window),
-            max_lag_nanos: nanos(self.max_lag.as_ref(), default.max_lag_nanos),
-            max_lead_nanos: nanos(self.max_lead.as_ref(), default.max_lead_nanos),
-            max_store_skew_nanos: nanos(self.max_store_skew.as_ref(), default.max_store_skew_nanos),
+            renew_nanos: self.renew.unwrap_or(window / 3),
+            max_ahead_nanos: self.max_ahead.unwrap_or(window),
+            max_lag_nanos: self.max_lag.unwrap_or(default.max_lag_nanos),
+            max_lead_nanos: self.max_lead.unwrap_or(default.max_lead_nanos),
+            max_store_skew_nanos: self.max_store_skew.unwrap_or(default.max_store_skew_nanos),
         };
         Ok(windows)
     }
@@ -230,35 +239,42 @@ impl Create {
     }
 }
 
-fn nanos(span: Option<&Span>, default: u64) -> u64 {
-    let Some(span) = span else { return default };
-    let duration = Duration::try_from_secs_f64(span.secs).unwrap_or(Duration::MAX);
-    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
+/// A space that was there isn't changed: what a restart does there, and how to set it.
+fn restart_hold_differs(shown: &Shown, url: &str) -> String {
+    let name = &shown.space.name;
+    let (is, other) = if shown.state.restart_hold { ("on", "off") } else { ("off", "on") };
+    format!(
+        "space {name} is there with these facts, but with --restart-hold {is}; `mintage store restart-hold {url} {name} --set {other}` \
+         sets it"
+    )
+}
+
+/// Warns on standard error of a time field that ends within two years. Rule 7.
+fn warn_of_end(shown: &Shown) {
+    if let Some(windows) = shown.space.windows()
+        && Ending::of(&windows.terms, shown.now) > Ending::Far
+    {
+        eprintln!("mintage: warning: {}: {}", shown.space.name, ending_text(&windows.terms, shown.now));
+    }
 }
 
 /// What a space is, in a line.
 pub(super) fn summary(space: &Space) -> String {
     match &space.kind {
         Kind::Windows(Windows { scheme, layout, terms }) => format!(
-            "windows of {} for workers {} to {}; {scheme} {layout}, {} a tick since {}",
+            "windows of {} for workers {} to {}; {scheme} {layout}, {} a tick since {}, until {}",
             length(terms.timing.window_nanos),
             terms.first_worker,
             terms.last_worker,
             length(terms.base.tick_nanos),
             terms.base.epoch,
+            terms.ends_at(),
         ),
         Kind::Blocks(terms) => format!(
             "blocks of at most {} values from {} to {}, step {}, offset {}",
             terms.max_size, terms.first, terms.last, terms.step, terms.offset
         ),
     }
-}
-
-/// Nanoseconds as people write them.
-pub(super) fn length(nanos: u64) -> String {
-    let units = [(1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "us")];
-    let unit = units.iter().find(|(unit, _)| nanos.is_multiple_of(*unit));
-    unit.map_or_else(|| format!("{nanos} ns"), |(unit, name)| format!("{} {name}", nanos / unit))
 }
 
 /// A JSON object whose fields are in the order written.
@@ -277,11 +293,14 @@ impl Serialize for Object {
     }
 }
 
-/// The facts as JSON: texts, as some are numbers of 64 bits.
+/// The facts as JSON: texts, as some are numbers of 64 bits. And when the time field ends, which follows from them.
 pub(super) fn facts_json(space: &Space) -> Object {
     let mut object = Object::default();
     for (name, text) in space.facts() {
         object.put(name, text);
+    }
+    if let Some(windows) = space.windows() {
+        object.put("ends", windows.terms.ends_at().to_string());
     }
     object.put("id", space.id.to_string());
     object

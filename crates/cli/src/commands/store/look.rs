@@ -1,14 +1,15 @@
 //! What a store holds: spaces, workers, and whether it is as leases need it.
 
-use super::create::{Object, facts_json, length, summary};
+use super::create::{Object, facts_json, summary};
 use crate::exit::{Failure, Outcome, usage};
 use crate::output::{self, Palette};
 use crate::reach::{self, Trust};
 use clap::Args;
+use mintage_lease::ending::{Ending, ending_text};
 use mintage_lease::request::Shown;
-use mintage_lease::space::Kind;
+use mintage_lease::space::{Kind, length};
 use mintage_lease::state::WorkerRow;
-use mintage_lease::store::redacted;
+use mintage_lease::store::{CheckLine, redacted};
 use mintage_lease::stores::STORES;
 use serde::Serialize;
 use serde_json::json;
@@ -79,7 +80,7 @@ impl Show {
             let width = object.0.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
             for (name, value) in &object.0 {
                 let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-                writeln!(out, "{name:<width$}  {text}")?;
+                writeln!(out, "{name:<width$}  {}", output::harmless_line(&text))?;
             }
         }
         out.flush()?;
@@ -103,7 +104,7 @@ pub(crate) struct Workers {
 
 #[derive(Serialize)]
 struct WorkerShown<'a> {
-    worker: u64,
+    worker: String,
     state: &'static str,
     mark: String,
     mark_time: String,
@@ -122,7 +123,7 @@ impl Workers {
             vec![["WORKER", "STATE", "MARK", "UNTIL", "SERIAL", "HOST"].map(str::to_owned).to_vec()];
         for row in &shown.workers {
             let line = WorkerShown {
-                worker: row.worker,
+                worker: row.worker.to_string(),
                 state: worker_state(&shown, row),
                 mark: row.mark.to_string(),
                 mark_time: windows.terms.time_of(row.mark).to_string(),
@@ -133,14 +134,7 @@ impl Workers {
                 output::json_line(&mut out, &line)?;
             } else {
                 let WorkerShown { worker, state, mark, mark_time, serial, host } = line;
-                lines.push(vec![
-                    worker.to_string(),
-                    state.to_owned(),
-                    mark,
-                    mark_time,
-                    serial,
-                    host.to_owned(),
-                ]);
+                lines.push(vec![worker, state.to_owned(), mark, mark_time, serial, host.to_owned()]);
             }
         }
         if !self.json {
@@ -151,7 +145,10 @@ impl Workers {
     }
 }
 
-/// Look at what leases rely on: durability, clock, versions, privileges. Exits 1 when something isn't as they need it.
+/// Look at what leases rely on: durability, clock, versions, privileges, and the ends of time fields. Exits 1 when something isn't as
+/// they need it.
+///
+/// A time field that ends within two years is a warning, within 30 days it is bad.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  mintage store check sqlite:ids.db")]
 pub(crate) struct Check {
@@ -168,20 +165,60 @@ impl Check {
     pub(crate) fn run(self) -> Result<Outcome, Failure> {
         let url = reach::url(self.url.as_deref())?;
         let store = self.trust.open(&url)?;
-        let lines = reach::wait(async { Ok(store.check(reach::soon()).await?) })?;
+        let (lines, spaces) = reach::wait(async {
+            let lines = store.check(reach::soon()).await?;
+            Ok((lines, store.list(reach::soon()).await?))
+        })?;
+        let mut lines: Vec<Looked> = lines.into_iter().map(Looked::from).collect();
+        lines.extend(spaces.iter().filter(|shown| shown.dropped.is_none()).filter_map(Looked::at_the_end_of));
         let mut out = output::stdout();
         let palette = Palette::of_stdout();
         for line in &lines {
             if self.json {
-                let line = json!({ "what": line.what, "good": line.is_good, "found": line.found });
-                output::json_line(&mut out, &line)?;
+                output::json_line(&mut out, line)?;
             } else {
-                let mark = if line.is_good { "good".to_owned() } else { palette.warning("bad ") };
-                writeln!(out, "{mark}  {}: {}", line.what, line.found)?;
+                let mark = match line {
+                    Looked { good: false, .. } => palette.warning("bad "),
+                    Looked { warning: true, .. } => palette.warning("warn"),
+                    _ => "good".to_owned(),
+                };
+                writeln!(out, "{mark}  {}: {}", line.what, output::harmless_line(&line.found))?;
             }
         }
         out.flush()?;
-        Ok(if lines.iter().all(|line| line.is_good) { Outcome::Done } else { Outcome::Found })
+        Ok(if lines.iter().all(|line| line.good) { Outcome::Done } else { Outcome::Found })
+    }
+}
+
+/// One thing that was looked at.
+#[derive(Serialize)]
+struct Looked {
+    what: &'static str,
+    good: bool,
+    /// It is good, and won't be for ever.
+    warning: bool,
+    found: String,
+}
+
+impl From<CheckLine> for Looked {
+    fn from(line: CheckLine) -> Self {
+        Self { what: line.what, good: line.is_good, warning: false, found: line.found }
+    }
+}
+
+impl Looked {
+    /// The end of a space's time field. Rule 7.
+    fn at_the_end_of(shown: &Shown) -> Option<Self> {
+        let terms = &shown.space.windows()?.terms;
+        let ending = Ending::of(terms, shown.now);
+        let found = match ending {
+            Ending::Far => format!("{}: the time field ends at {}", shown.space.name, terms.ends_at()),
+            Ending::Near | Ending::Close => {
+                format!("{}: {}", shown.space.name, ending_text(terms, shown.now))
+            }
+        };
+        let (good, warning) = (ending < Ending::Close, ending == Ending::Near);
+        Some(Self { what: "time field", good, warning, found })
     }
 }
 
@@ -243,7 +280,9 @@ fn state(shown: &Shown) -> String {
         Kind::Windows(windows) if shown.state.is_on_hold(&windows.terms, shown.now) => {
             format!("on hold until {}", windows.terms.time_of(shown.state.floor))
         }
-        Kind::Blocks(_) if shown.state.block.is_stale => "stopped until it is bumped".to_owned(),
+        Kind::Blocks(_) if shown.state.block.is_stale => {
+            "stopped until it is bumped or its hold is released".to_owned()
+        }
         _ => "in use".to_owned(),
     }
 }

@@ -7,7 +7,8 @@ use crate::quantities;
 use crate::reach::{self, Trust};
 use clap::Args;
 use mintage_lease::Request;
-use mintage_lease::request::{Bump, Event};
+use mintage_lease::request::{Bump, Event, Shown};
+use mintage_lease::space::Kind;
 use serde_json::json;
 use std::io::Write;
 
@@ -25,11 +26,16 @@ struct Target {
 }
 
 impl Target {
-    /// Has the space carry out a request, and says what was done.
-    fn ask(&self, request: &Request, done: &str) -> Result<Outcome, Failure> {
+    /// Has the space carry out a request, and says what was done; where the space stands now may be part of it.
+    fn ask(&self, request: &Request, done: impl FnOnce(&Shown) -> String) -> Result<Outcome, Failure> {
         let (url, [name]) = reach::url_and(&self.place, "the space's name")?;
-        ask(&url, &name, self.trust, request)?;
-        self.tell(&name, done)
+        let store = self.trust.open(&url)?;
+        let shown = reach::wait(async {
+            let space = store.space(&name, reach::soon()).await?;
+            store.ask(&space, &self.trust.caller(), request, reach::soon()).await?;
+            Ok(store.show(&name, reach::soon()).await?)
+        })?;
+        self.tell(&name, &done(&shown))
     }
 
     fn tell(&self, name: &str, done: &str) -> Result<Outcome, Failure> {
@@ -56,7 +62,10 @@ fn tell(name: &str, done: &str, is_json: bool) -> Result<Outcome, Failure> {
     Ok(Outcome::Done)
 }
 
-/// Put a space on hold: a step of each restore, before clients come back. It passes by itself.
+/// Put a space on hold: a step of each restore, before clients come back.
+///
+/// The hold of a space of windows passes by itself. A counter stays stopped until `mintage store bump` moves it above what may have been
+/// handed out, or `mintage store release-hold` says that nothing was lost.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  mintage store hold sqlite:ids.db orders")]
 pub(crate) struct Hold {
@@ -66,11 +75,16 @@ pub(crate) struct Hold {
 
 impl Hold {
     pub(crate) fn run(self) -> Result<Outcome, Failure> {
-        self.target.ask(&Request::Hold, "on hold")
+        self.target.ask(&Request::Hold, |shown| match &shown.space.kind {
+            Kind::Windows(windows) => {
+                format!("on hold until {}; it passes by itself", windows.terms.time_of(shown.state.floor))
+            }
+            Kind::Blocks(_) => "stopped; `mintage store bump` moves it on, `mintage store release-hold` says that nothing was lost".to_owned(),
+        })
     }
 }
 
-/// End a hold at once, knowing that nothing was lost: not now, and not in an earlier loss whose hold the store's clock stands in.
+/// End a hold at once, or the stop of a counter, knowing that nothing was lost: not now, and not in an earlier loss whose hold the store's clock stands in.
 ///
 /// The hold of a space that was created again stays until the windows of the dropped one have passed.
 #[derive(Debug, Args)]
@@ -106,11 +120,13 @@ impl RestartHold {
     pub(crate) fn run(self) -> Result<Outcome, Failure> {
         let is_on = self.set == Switch::On;
         let done = if is_on { "a restart begins a hold" } else { "a restart begins no hold" };
-        self.target.ask(&Request::RestartHold(is_on), done)
+        self.target.ask(&Request::RestartHold(is_on), |_| done.to_owned())
     }
 }
 
-/// Retire a worker for ever: its holder can't renew, and nobody gets it again.
+/// Retire a worker of a space for ever: its holder can't renew, and nobody gets it again.
+///
+/// That lasts as long as the space does: one that is dropped and created again has all its workers, so burn it there again.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  mintage store burn-worker sqlite:ids.db orders 17")]
 pub(crate) struct BurnWorker {
@@ -127,15 +143,14 @@ pub(crate) struct BurnWorker {
 impl BurnWorker {
     pub(crate) fn run(self) -> Result<Outcome, Failure> {
         let (url, [name, worker]) = reach::url_and(&self.place, "the space's name and the worker")?;
-        let number = worker.parse();
-        let number =
-            number.map_err(|_| usage(format!("`{worker}` is no worker; a whole number expected")))?;
+        let number = quantities::digits(&worker)
+            .ok_or_else(|| usage(format!("`{worker}` is no worker; a whole number expected")))?;
         ask(&url, &name, self.trust, &Request::Burn(number))?;
         tell(&name, &format!("worker {number} is retired"), self.json)
     }
 }
 
-/// Move a counter up, and let it hand out blocks again.
+/// Move a counter up, at most to its last value, and let it hand out blocks again.
 #[derive(Debug, Args)]
 #[command(
     group = clap::ArgGroup::new("how").required(true).args(["to", "by"]),
@@ -158,7 +173,9 @@ impl BumpCounter {
             (Some(to), _) => Bump::To(to),
             (None, by) => Bump::By(by.unwrap_or(0)),
         };
-        self.target.ask(&Request::Bump(bump), "bumped")
+        self.target.ask(&Request::Bump(bump), |shown| {
+            format!("bumped; the next value is {}", shown.state.block.next)
+        })
     }
 }
 

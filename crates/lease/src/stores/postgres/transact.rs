@@ -282,7 +282,7 @@ impl Postgres {
         }
         if !moment.has_fsync && !self.allows_unsafe {
             let what = "fsync is off, so a crash of the server can bring back windows and blocks that were handed out; turn \
-                        it on, or say --allow-unsafe-store where ids need not be unique";
+                        it on, or say --allow-unsafe where ids need not be unique";
             return Err(Error::Unsafe { store: self.store(), what: what.to_owned() }.into());
         }
         Ok(moment)
