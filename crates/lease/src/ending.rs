@@ -43,11 +43,14 @@ pub fn ending_text(terms: &Terms, now: UnixNanos) -> String {
     let ends = terms.ends_at();
     match ends.0.saturating_sub(now.0) {
         ..=0 => format!("the time field ended at {ends}; {NEXT_STEP}"),
-        left => format!("the time field ends at {ends}, in {} days; {NEXT_STEP}", left / DAY_NANOS),
+        1..DAY_NANOS => format!("the time field ends at {ends}, within a day; {NEXT_STEP} before that"),
+        left => {
+            format!("the time field ends at {ends}, in {} days; {NEXT_STEP} before that", left / DAY_NANOS)
+        }
     }
 }
 
-const NEXT_STEP: &str = "make a space with a later epoch or a wider time field before that";
+const NEXT_STEP: &str = "make a space with a later epoch or a wider time field";
 
 #[cfg(test)]
 mod tests {
@@ -65,5 +68,7 @@ mod tests {
         });
         let told = ending_text(&terms, terms.ends_at().plus(-31 * DAY_NANOS));
         assert!(told.starts_with("the time field ends at 2080-07-10T17:30:30.209Z, in 31 days;"), "{told}");
+        assert!(ending_text(&terms, terms.ends_at().plus(-1)).contains("within a day;"));
+        assert!(ending_text(&terms, terms.ends_at()).starts_with("the time field ended at 2080"));
     }
 }
