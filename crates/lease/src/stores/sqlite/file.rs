@@ -233,6 +233,14 @@ pub(super) fn jitter_nanos(nanos: u64) -> u64 {
 /// Source: `statfs(2)`, and `include/uapi/linux/magic.h` of Linux.
 #[cfg(target_os = "linux")]
 pub(super) fn remote_file_system(path: &Path) -> io::Result<Option<&'static str>> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    // One file alone can be mounted too.
+    let at = if path.exists() { path } else { folder };
+    Ok(remote_name(i128::from(rustix::fs::statfs(at)?.f_type)))
+}
+
+#[cfg(target_os = "linux")]
+fn remote_name(magic: i128) -> Option<&'static str> {
     const REMOTE: &[(u32, &str)] = &[
         (0x6969, "nfs"),
         (0x517b, "smb"),
@@ -250,14 +258,8 @@ pub(super) fn remote_file_system(path: &Path) -> io::Result<Option<&'static str>
         (0xbeef_dead, "snfs"),
         (0x6573_5546, "fuse"),
     ];
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    // One file alone can be mounted too.
-    let at = if path.exists() { path } else { folder };
-    let found = rustix::fs::statfs(at)?.f_type;
-    Ok(REMOTE
-        .iter()
-        .find(|(magic, _)| i128::from(found) & 0xffff_ffff == i128::from(*magic))
-        .map(|(_, n)| *n))
+    let found = REMOTE.iter().find(|(number, _)| magic & 0xffff_ffff == i128::from(*number));
+    found.map(|(_, name)| *name)
 }
 
 #[cfg(not(target_os = "linux"))]
@@ -307,6 +309,18 @@ mod tests {
         assert!(is_whole(&STORED, with(10), &Found { is_mended: true, ..changed }));
         assert!(is_whole(&STORED, with(9), &changed));
         assert!(is_whole(&STORED, with(10), &at(Times { made: 0, ..TIMES })));
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn rule_16_network_file_systems_are_told_from_local_ones() {
+        // As a kernel that extends the sign shows it, too.
+        assert_eq!(
+            [0x6969, 0xff53_4d42, -11_317_950].map(remote_name),
+            [Some("nfs"), Some("cifs"), Some("cifs")]
+        );
+        // ext4, xfs, btrfs, tmpfs, overlayfs.
+        assert_eq!([0xef53, 0x5846_5342, 0x9123_683e, 0x0102_1994, 0x794c_7630].map(remote_name), [None; 5]);
     }
 
     #[test]
