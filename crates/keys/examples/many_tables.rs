@@ -17,7 +17,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let sequences: usize = arguments.next().map_or(Ok(12_000), |text| text.parse())?;
     let (client, connection) = tokio_postgres::connect(&url, tokio_postgres::NoTls).await?;
     tokio::spawn(connection);
-    let found = client.query_one("SELECT count(*) FROM pg_class WHERE relname ~ '^many_[0-9]+$'", &[]).await?;
+    let found =
+        client.query_one("SELECT count(*) FROM pg_class WHERE relname ~ '^many_[0-9]+$'", &[]).await?;
     if found.get::<_, i64>(0) == 0 {
         for first in (0..tables).step_by(500) {
             let sql: String = (first..tables.min(first + 500))
@@ -35,9 +36,15 @@ async fn main() -> Result<(), Box<dyn Error>> {
         let start = SystemClock.now();
         let catalog = read(&url, &Options::default()).await?;
         let report = Report::of(&catalog, Thresholds::default(), &Ignore::default());
-        let text = report.json().to_string();
+        let text = report.json();
         best = best.min(since(start));
-        println!("{:.2} s: {} keys, {} findings, {} bytes of JSON", since(start), report.keys.len(), report.findings.len(), text.len());
+        println!(
+            "{:.2} s: {} keys, {} findings, {} bytes of JSON",
+            since(start),
+            report.keys.len(),
+            report.findings.len(),
+            text.len()
+        );
     }
     let start = SystemClock.now();
     for i in 0..tables {

@@ -16,6 +16,8 @@ pub mod limits;
 pub mod names;
 pub mod open;
 pub mod report;
+#[cfg(any(feature = "postgres", feature = "mysql", feature = "sqlite"))]
+mod scopes;
 #[cfg(any(feature = "postgres", feature = "sqlite"))]
 mod spaces;
 

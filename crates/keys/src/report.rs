@@ -209,7 +209,7 @@ impl Report {
 
     /// One JSON object. 64-bit values are strings.
     #[must_use]
-    pub fn json(&self) -> serde_json::Value {
+    pub fn json(&self) -> String {
         json::json(self)
     }
 

@@ -6,6 +6,7 @@ mod convert;
 mod examples;
 mod facade;
 mod inspect;
+mod keys;
 mod new;
 mod planning;
 mod robust;

@@ -12,6 +12,7 @@ use super::{
 use crate::error::Error;
 use crate::limits;
 use crate::open::Options;
+use crate::scopes;
 use mintage_lease::store::redacted;
 use mysql_async::prelude::Queryable;
 use mysql_async::{Conn, Opts, Row, Value};
@@ -48,6 +49,7 @@ pub async fn read(url: &str, options: &Options) -> Result<Catalog, Error> {
     reader.foreign_keys().await?;
     reader.extremes().await?;
     reader.sequences().await?;
+    reader.scopes().await?;
     let Reader { link, catalog, .. } = reader;
     // Said good-bye to politely, but not waited for.
     let _ = tokio::time::timeout(Duration::from_secs(1), link.conn.disconnect()).await;
@@ -135,7 +137,8 @@ impl Reader {
                 self.catalog.passed_over.push(PassedOver { schema: schema.clone(), name: name.clone(), why });
             }
             let index = self.catalog.tables.len();
-            next_values.insert(index, row.number(5));
+            // What stands there for a table that couldn't be opened is no value.
+            next_values.insert(index, engine.as_ref().and_then(|_| row.number(5)));
             self.tables.insert((schema.clone(), name.clone()), index);
             self.catalog.tables.push(Table {
                 schema,
@@ -320,6 +323,18 @@ impl Reader {
                 }
             };
             self.catalog.column_mut(at).extreme = extreme;
+        }
+        Ok(())
+    }
+
+    /// Counters in parents' rows, beside the numbers of their children.
+    async fn scopes(&mut self) -> Result<(), Error> {
+        for scope in scopes::scopes(&self.catalog) {
+            let sql = scopes::sql(&self.catalog, &scope);
+            if let Ok(rows) = self.link.try_ask("counters of scopes", &sql).await? {
+                let numbers = rows.first().and_then(|row| Some((row.number(0)?, row.number(1)?)));
+                self.catalog.scopes.extend(numbers.map(|(all, behind)| scopes::found(&scope, all, behind)));
+            }
         }
         Ok(())
     }

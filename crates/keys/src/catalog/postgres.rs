@@ -17,6 +17,7 @@ use super::{
 use crate::error::Error;
 use crate::limits;
 use crate::open::Options;
+use crate::scopes;
 use link::{Answered, Link, Stopped};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -37,6 +38,7 @@ pub async fn read(url: &str, options: &Options) -> Result<Catalog, Error> {
     reader.feeds().await?;
     reader.extremes().await?;
     reader.readings().await?;
+    reader.scopes().await?;
     Ok(reader.catalog)
 }
 
@@ -379,7 +381,7 @@ impl Reader {
             )
         };
         let statements: Vec<String> = columns.iter().map(statement).collect();
-        let answers = self.link.ask_each("the ends of indexes", &statements).await?;
+        let answers = self.link.ask_many("the ends of indexes", statements).await?;
         for (&at, answer) in columns.iter().zip(answers) {
             let extreme = match answer {
                 Answered::Row(row) => match row.optional(0)? {
@@ -436,6 +438,29 @@ impl Reader {
                 None if *extreme == Extreme::Unread(Unread::Locked) => continue,
                 None => Extreme::Unread(Unread::NoIndex),
             };
+        }
+        Ok(())
+    }
+
+    /// Counters in parents' rows, beside the numbers of their children.
+    async fn scopes(&mut self) -> Result<(), Error> {
+        let mut scopes = scopes::scopes(&self.catalog);
+        // What can't be read, or hides rows, or is locked, says nothing.
+        scopes.retain(|scope| {
+            let columns = scope.columns();
+            columns.iter().all(|at| {
+                self.may_select.contains(at)
+                    && self.may_use[at.table]
+                    && !self.has_policies[at.table]
+                    && !self.locked.contains(&self.table_oids[at.table])
+            })
+        });
+        let statements: Vec<String> = scopes.iter().map(|scope| scopes::sql(&self.catalog, scope)).collect();
+        let answers = self.link.ask_each("counters of scopes", &statements).await?;
+        for (scope, answer) in scopes.iter().zip(answers) {
+            if let Answered::Row(row) = answer {
+                self.catalog.scopes.push(scopes::found(scope, row.number(0)?, row.number(1)?));
+            }
         }
         Ok(())
     }

@@ -10,6 +10,7 @@ use super::{
 use crate::error::Error;
 use crate::limits;
 use crate::open::Options;
+use crate::scopes;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, ErrorCode, OpenFlags, Row};
 use std::collections::HashMap;
@@ -46,6 +47,7 @@ pub fn read(url: &str, options: &Options) -> Result<Catalog, Error> {
     reader.tables()?;
     reader.foreign_keys()?;
     reader.extremes()?;
+    reader.scopes()?;
     Ok(reader.catalog)
 }
 
@@ -241,6 +243,20 @@ impl Reader {
                 Err(error) => return Err(error),
             };
             self.catalog.column_mut(at).extreme = extreme;
+        }
+        Ok(())
+    }
+
+    /// Counters in parents' rows, beside the numbers of their children.
+    fn scopes(&mut self) -> Result<(), Error> {
+        for scope in scopes::scopes(&self.catalog) {
+            let sql = scopes::sql(&self.catalog, &scope);
+            let rows = self
+                .rows("counters of scopes", &sql, |row| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?)))?;
+            for (all, behind) in rows {
+                let found = scopes::found(&scope, all.unsigned_abs(), behind.unsigned_abs());
+                self.catalog.scopes.push(found);
+            }
         }
         Ok(())
     }

@@ -28,6 +28,8 @@ pub(super) const LARGE: f64 = 0.01;
 fn run(catalog: &Catalog) -> Vec<Finding> {
     let keys = limits::keys(catalog);
     let keys: HashMap<ColumnAt, &Key> = keys.iter().filter_map(|key| Some((key.at?, key))).collect();
+    let pairs = catalog.foreign_keys.iter().flat_map(|key| &key.pairs);
+    let parents: HashMap<ColumnAt, ColumnAt> = pairs.copied().collect();
     let mut findings = Vec::new();
     for (from, to) in catalog.foreign_keys.iter().flat_map(|key| &key.pairs) {
         let (copy, key) = (catalog.column(*from), catalog.column(*to));
@@ -37,7 +39,15 @@ fn run(catalog: &Catalog) -> Vec<Finding> {
         if holds >= needs || !key.kind.is_int() {
             continue;
         }
-        let current = keys.get(to).and_then(|key| key.current);
+        // What is referred to may refer on; the values come from where that ends.
+        let mut origin = *to;
+        for _ in 0..32 {
+            match parents.get(&origin) {
+                Some(&parent) if !keys.contains_key(&origin) => origin = parent,
+                _ => break,
+            }
+        }
+        let current = keys.get(&origin).and_then(|key| key.current);
         let share = current.map(|current| current as f64 / holds as f64);
         if !catalog.server.is_text && share.is_some_and(|share| share < LARGE) {
             continue;

@@ -3,7 +3,6 @@
 use super::{KeyLine, Report};
 use crate::checks::Finding;
 use serde::Serialize;
-use serde_json::Value;
 
 #[derive(Serialize)]
 struct Shown<'a> {
@@ -48,7 +47,7 @@ struct FindingShown<'a> {
     next: &'a str,
 }
 
-pub(super) fn json(report: &Report) -> Value {
+pub(super) fn json(report: &Report) -> String {
     let server = &report.server;
     let shown = Shown {
         server: ServerShown {
@@ -60,7 +59,7 @@ pub(super) fn json(report: &Report) -> Value {
         keys: report.keys.iter().map(key).collect(),
         findings: report.findings.iter().map(finding).collect(),
     };
-    serde_json::to_value(shown).expect("strings and numbers are JSON")
+    serde_json::to_string(&shown).expect("strings and numbers are JSON")
 }
 
 fn key(line: &KeyLine) -> KeyShown<'_> {

@@ -6,12 +6,24 @@ use mintage_testkit::servers::mariadb::MariaDb;
 
 const TRAPS: &[Trap] = &[
     Trap {
+        name: "a counter of a scope below its scope's largest number",
+        sql: "CREATE TABLE projects(id BIGINT PRIMARY KEY, last_issue_number INT, issues_count INT);
+              CREATE TABLE issues(project_id BIGINT, number INT, PRIMARY KEY (project_id, number), FOREIGN KEY (project_id) REFERENCES projects(id));
+              INSERT INTO projects VALUES (1, 2, 0), (2, 5, 0), (3, 0, 0); INSERT INTO issues VALUES (1, 1), (1, 2), (2, 7)",
+        says: &[
+            "DB.issues.number int(11) ?/2147483647 unknown: no index begins with it, and there are no statistics < column type int(11)",
+            "DB.projects.id bigint(20) 3/9223372036854775807 max < column type bigint(20)",
+            "! error scope-counter-behind DB.projects.last_issue_number",
+        ],
+    },
+    Trap {
         name: "AUTO_INCREMENT, signed and unsigned",
         sql: "CREATE TABLE a(id int AUTO_INCREMENT PRIMARY KEY); CREATE TABLE b(id int unsigned AUTO_INCREMENT PRIMARY KEY) AUTO_INCREMENT = 4000000000;
-              INSERT INTO a VALUES (), (), (); INSERT INTO b VALUES ()",
+              INSERT INTO a VALUES (DEFAULT), (DEFAULT), (DEFAULT); INSERT INTO b VALUES (DEFAULT)",
         says: &[
             "DB.a.id int(11) 3/2147483647 auto_increment < column type int(11)",
             "DB.b.id int(10) unsigned 4000000000/4294967295 auto_increment < column type int(10) unsigned",
+            "! note numbers-burned DB.b.id",
         ],
     },
     Trap {
@@ -42,7 +54,7 @@ const TRAPS: &[Trap] = &[
         ],
     },
     Trap {
-        name: "a narrow foreign key to a unique column",
+        name: "foreign keys of InnoDB have the type of what they refer to",
         sql: "CREATE TABLE users(id bigint AUTO_INCREMENT PRIMARY KEY); CREATE TABLE orders(id bigint AUTO_INCREMENT PRIMARY KEY, user_id bigint, FOREIGN KEY (user_id) REFERENCES users(id))",
         says: &[
             "DB.orders.id bigint(20) 0/9223372036854775807 auto_increment < column type bigint(20)",
@@ -83,12 +95,12 @@ const TRAPS: &[Trap] = &[
     },
     Trap {
         name: "a sequence as a default",
-        sql: "CREATE SEQUENCE s NOCACHE; CREATE TABLE a(id int PRIMARY KEY DEFAULT (NEXTVAL(s))); INSERT INTO a VALUES (), ()",
+        sql: "CREATE SEQUENCE s NOCACHE; CREATE TABLE a(id int PRIMARY KEY DEFAULT (NEXTVAL(s))); INSERT INTO a VALUES (DEFAULT), (DEFAULT)",
         says: &["DB.a.id int(11) 2/2147483647 sequence < column type int(11)"],
     },
     Trap {
         name: "a sequence behind its column",
-        sql: "CREATE SEQUENCE s NOCACHE; CREATE TABLE a(id bigint PRIMARY KEY DEFAULT (NEXTVAL(s))); INSERT INTO a VALUES (), (50)",
+        sql: "CREATE SEQUENCE s NOCACHE; CREATE TABLE a(id bigint PRIMARY KEY DEFAULT (NEXTVAL(s))); INSERT INTO a VALUES (DEFAULT), (50)",
         says: &[
             "DB.a.id bigint(20) 50/9223372036854775806 max < sequence DB.s",
             "! error sequence-behind DB.a.id",
@@ -96,13 +108,13 @@ const TRAPS: &[Trap] = &[
     },
     Trap {
         name: "names with backticks, quotes and capitals",
-        sql: "CREATE TABLE `My ``Table`'s \"`(`Id``\"` int AUTO_INCREMENT PRIMARY KEY)",
-        says: &[],
+        sql: "CREATE TABLE `My ``Table's \"`(`Id``\"` int AUTO_INCREMENT PRIMARY KEY)",
+        says: &["DB.My `Table's \".Id`\" int(11) 0/2147483647 auto_increment < column type int(11)"],
     },
     Trap {
         name: "a generated column isn't a key",
-        sql: "CREATE TABLE a(id bigint AUTO_INCREMENT PRIMARY KEY, short_id int AS (id % 1000) STORED, UNIQUE (short_id))",
-        says: &[],
+        sql: "CREATE TABLE a(id bigint AUTO_INCREMENT PRIMARY KEY, x bigint, short_id int AS (x % 1000) STORED, UNIQUE (short_id))",
+        says: &["DB.a.id bigint(20) 0/9223372036854775807 auto_increment < column type bigint(20)"],
     },
     Trap {
         name: "a random UUID by which rows are stored",
@@ -131,16 +143,16 @@ const TRAPS: &[Trap] = &[
     Trap {
         name: "a key of two columns",
         sql: "CREATE TABLE a(tenant int, id bigint, PRIMARY KEY (tenant, id)); INSERT INTO a VALUES (3, 9)",
-        says: &[],
+        says: &["DB.a.id bigint(20) ?/9223372036854775807 unknown: no index begins with it, and there are no statistics < column type bigint(20)","DB.a.tenant int(11) 3/2147483647 max < column type int(11)","! note id-not-unique DB.a.id"],
     },
     Trap {
         name: "partitions are one table",
-        sql: "CREATE TABLE a(id int AUTO_INCREMENT PRIMARY KEY) PARTITION BY HASH (id) PARTITIONS 4; INSERT INTO a VALUES (), ()",
+        sql: "CREATE TABLE a(id int AUTO_INCREMENT PRIMARY KEY) PARTITION BY HASH (id) PARTITIONS 4; INSERT INTO a VALUES (DEFAULT), (DEFAULT)",
         says: &["DB.a.id int(11) 2/2147483647 auto_increment < column type int(11)"],
     },
     Trap {
         name: "MyISAM and views",
-        sql: "CREATE TABLE a(id int AUTO_INCREMENT PRIMARY KEY) ENGINE = MyISAM; INSERT INTO a VALUES (); CREATE VIEW v AS SELECT id FROM a",
+        sql: "CREATE TABLE a(id int AUTO_INCREMENT PRIMARY KEY) ENGINE = MyISAM; INSERT INTO a VALUES (DEFAULT); CREATE VIEW v AS SELECT id FROM a",
         says: &["DB.a.id int(11) 1/2147483647 auto_increment < column type int(11)"],
     },
 ];
@@ -151,7 +163,10 @@ async fn every_trap_is_seen_for_what_it_is() {
     let mut wrongs = Vec::new();
     for trap in TRAPS {
         let database = server.database();
-        server.query(&database, trap.sql).unwrap_or_else(|error| panic!("{}: {error}", trap.name));
+        if let Err(error) = server.query(&database, trap.sql) {
+            wrongs.push(format!("{}: {error}", trap.name));
+            continue;
+        }
         let mut catalog = read(&server.url(&database), &Options::default()).await.unwrap();
         for table in &mut catalog.tables {
             table.schema = table.schema.replace(&database, "DB");
@@ -184,10 +199,10 @@ async fn looking_takes_no_number() {
 async fn a_locked_table_is_named_and_passed_over() {
     let Some(server) = MariaDb::shared() else { return };
     let database = server.database();
-    server.query(&database, "CREATE TABLE a(id int AUTO_INCREMENT PRIMARY KEY); CREATE TABLE b(id int PRIMARY KEY); INSERT INTO b VALUES (4)").unwrap();
+    server.query(&database, "CREATE TABLE a(id int AUTO_INCREMENT PRIMARY KEY); INSERT INTO a VALUES (7); CREATE TABLE b(id int PRIMARY KEY); INSERT INTO b VALUES (4); CREATE TABLE c(id int PRIMARY KEY)").unwrap();
     let mut locker = std::process::Command::new("mariadb")
         .args(["--no-defaults", "-u", "root", "-h", "127.0.0.1", "-P", &server.port().to_string(), &database])
-        .args(["-e", "LOCK TABLES a WRITE; SELECT SLEEP(60)"])
+        .args(["-e", "LOCK TABLES a WRITE, c WRITE; SELECT SLEEP(60)"])
         .stdin(std::process::Stdio::null())
         .stdout(std::process::Stdio::null())
         .spawn()
@@ -204,7 +219,9 @@ async fn a_locked_table_is_named_and_passed_over() {
         "{lines:#?}"
     );
     assert!(lines.iter().any(|line| line.contains(".b.id int(11) 4/")), "{lines:#?}");
-    assert!(lines.iter().any(|line| line.contains(".a.id int(11) ?/")), "{lines:#?}");
+    // The counter is shown all the same; what only the rows could tell isn't known.
+    assert!(lines.iter().any(|line| line.contains(".a.id int(11) 7/")), "{lines:#?}");
+    assert!(lines.iter().any(|line| line.contains(".c.id int(11) ?/")), "{lines:#?}");
 }
 
 #[tokio::test]

@@ -7,6 +7,17 @@ use mintage_testkit::servers::postgres::Postgres;
 /// What may be wrong in a schema, on every version.
 const TRAPS: &[Trap] = &[
     Trap {
+        name: "a counter of a scope below its scope's largest number",
+        sql: "CREATE TABLE projects(id BIGINT PRIMARY KEY, last_issue_number INT, issues_count INT);
+              CREATE TABLE issues(project_id BIGINT, number INT, PRIMARY KEY (project_id, number), FOREIGN KEY (project_id) REFERENCES projects(id));
+              INSERT INTO projects VALUES (1, 2, 0), (2, 5, 0), (3, 0, 0); INSERT INTO issues VALUES (1, 1), (1, 2), (2, 7)",
+        says: &[
+            "public.issues.number integer ?/2147483647 unknown: no index begins with it, and there are no statistics < column type integer",
+            "public.projects.id bigint 3/9223372036854775807 max < column type bigint",
+            "! error scope-counter-behind public.projects.last_issue_number",
+        ],
+    },
+    Trap {
         name: "serial and identity, each at its value",
         sql: "CREATE TABLE a(id serial PRIMARY KEY); CREATE TABLE b(id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY);
               INSERT INTO a SELECT FROM generate_series(1, 3); INSERT INTO b SELECT FROM generate_series(1, 2)",
@@ -226,6 +237,16 @@ const TRAPS: &[Trap] = &[
         says: &[
             "public.photos.id bigint 0/9223372036854775807 sequence < column type bigint",
             "public.users.id bigint 1900000000/2147483647 sequence < public.photos.profile integer (foreign key)",
+            "! warning narrow-foreign-key public.photos.profile",
+        ],
+    },
+    Trap {
+        name: "a narrow reference to a reference to something small is blamed for nothing",
+        sql: "CREATE TABLE users(id bigserial PRIMARY KEY); CREATE TABLE profiles(user_id bigint PRIMARY KEY REFERENCES users);
+              CREATE TABLE photos(id bigserial PRIMARY KEY, profile int REFERENCES profiles); SELECT setval('users_id_seq', 9)",
+        says: &[
+            "public.photos.id bigint 0/9223372036854775807 sequence < column type bigint",
+            "public.users.id bigint 9/2147483647 sequence < public.photos.profile integer (foreign key)",
         ],
     },
     Trap {
@@ -449,15 +470,6 @@ const TRAPS: &[Trap] = &[
         says: &["public.a.id bigint 0/9223372036854775807 sequence < column type bigint"],
     },
     Trap {
-        name: "numeric references hold more or less than they look",
-        sql: "CREATE TABLE users(id bigserial PRIMARY KEY); CREATE TABLE a(u numeric(4) REFERENCES users);
-              CREATE TABLE b(u numeric REFERENCES users); SELECT setval('users_id_seq', 9000)",
-        says: &[
-            "public.users.id bigint 9000/9999 sequence < public.a.u numeric(4,0) (foreign key)",
-            "! warning narrow-foreign-key public.a.u",
-        ],
-    },
-    Trap {
         name: "many more numbers than rows",
         sql: "CREATE TABLE a(id bigserial PRIMARY KEY, x int UNIQUE); INSERT INTO a(x) VALUES (1); ANALYZE a; SELECT setval('a_id_seq', 1000000)",
         says: &[
@@ -472,7 +484,10 @@ async fn try_traps(version: &str, server: &Postgres) {
     let mut wrongs = Vec::new();
     for trap in TRAPS {
         let database = server.database();
-        server.query(&database, trap.sql).unwrap_or_else(|error| panic!("{}: {error}", trap.name));
+        if let Err(error) = server.query(&database, trap.sql) {
+            wrongs.push(format!("{}: {error}", trap.name));
+            continue;
+        }
         let catalog = read(&server.url(&database), &Options::default()).await.unwrap();
         wrongs.extend(wrong(trap, &catalog));
     }
@@ -637,13 +652,10 @@ async fn a_role_whose_transactions_are_read_only_does() {
 #[tokio::test]
 async fn a_connection_that_is_lost_in_between_is_an_error_and_no_report() {
     let Some(server) = Postgres::start(&[]) else { return };
-    let tables: String = (0..3_000).map(|i| format!("CREATE TABLE t{i}(id serial PRIMARY KEY);")).collect();
-    let file = std::env::temp_dir().join(format!("mintage-keys-{}.sql", std::process::id()));
-    std::fs::write(&file, &tables).unwrap();
+    let tables: String = (0..1_500).map(|i| format!("CREATE TABLE t{i}(id serial PRIMARY KEY);")).collect();
     for chunk in tables.split_inclusive(';').collect::<Vec<_>>().chunks(500) {
         server.query("postgres", &chunk.concat()).unwrap();
     }
-    std::fs::remove_file(file).unwrap();
     let url = server.url("postgres");
     let reading = tokio::spawn(async move { read(&url, &Options::default()).await });
     let kill = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'mintage'";

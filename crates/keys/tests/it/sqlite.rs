@@ -5,6 +5,17 @@ use mintage_keys::open::{Options, read};
 
 const TRAPS: &[Trap] = &[
     Trap {
+        name: "a counter of a scope below its scope's largest number",
+        sql: "CREATE TABLE projects(id BIGINT PRIMARY KEY, last_issue_number INT, issues_count INT);
+              CREATE TABLE issues(project_id BIGINT, number INT, PRIMARY KEY (project_id, number), FOREIGN KEY (project_id) REFERENCES projects(id));
+              INSERT INTO projects VALUES (1, 2, 0), (2, 5, 0), (3, 0, 0); INSERT INTO issues VALUES (1, 1), (1, 2), (2, 7)",
+        says: &[
+            "main.issues.number INT ?/9223372036854775807 unknown: no index begins with it, and there are no statistics < column type INT",
+            "main.projects.id BIGINT 3/9223372036854775807 max < column type BIGINT",
+            "! error scope-counter-behind main.projects.last_issue_number",
+        ],
+    },
+    Trap {
         name: "a row's own number, with AUTOINCREMENT and without",
         sql: "CREATE TABLE a(id INTEGER PRIMARY KEY); CREATE TABLE b(id INTEGER PRIMARY KEY AUTOINCREMENT); CREATE TABLE c(id INTEGER PRIMARY KEY AUTOINCREMENT);
               INSERT INTO a VALUES (7); INSERT INTO b VALUES (90); DELETE FROM b",

@@ -84,7 +84,7 @@ impl Report {
             };
             let report = mintage_keys::Report::of(&catalog, thresholds, &ignore);
             if self.json {
-                output::json_line(&mut out, &report.json())?;
+                writeln!(out, "{}", report.json())?;
             } else if self.markdown {
                 out.write_all(report.markdown().as_bytes())?;
             } else if !self.sarif {

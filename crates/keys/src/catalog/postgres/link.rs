@@ -13,9 +13,15 @@ use tokio_postgres::{Client, SimpleQueryMessage, SimpleQueryRow};
 /// Statements to a round trip.
 const BATCH: usize = 500;
 
+/// Statements from which on a second and a third connection help: each statement opens another table and its index.
+const MANY: usize = 1_500;
+
 /// A connection to a server.
 pub(super) struct Link {
     client: Client,
+    options: Options,
+    /// With its password, for more connections.
+    full_url: String,
     /// Without a password.
     pub(super) url: String,
     budget: Duration,
@@ -68,7 +74,7 @@ impl Link {
         tokio::spawn(async move {
             let _ = connection.await;
         });
-        Ok(Self { client, url: shown, budget: options.budget })
+        Ok(Self { client, options: *options, full_url: url.to_owned(), url: shown, budget: options.budget })
     }
 
     /// What every transaction begins with.
@@ -118,6 +124,32 @@ impl Link {
             } else if answers.len() != before + some.len() {
                 return Err(self.odd(doing, "fewer answers than questions"));
             }
+        }
+        Ok(answers)
+    }
+
+    /// The same as [`Link::ask_each`], by three connections where there is much to ask and the server grants them.
+    pub(super) async fn ask_many(
+        &mut self,
+        doing: &'static str,
+        mut statements: Vec<String>,
+    ) -> Result<Vec<Answered>, Error> {
+        if statements.len() < MANY {
+            return self.ask_each(doing, &statements).await;
+        }
+        let share = statements.len().div_ceil(3);
+        let mut others = Vec::new();
+        for _ in 0..2 {
+            // A server whose connections are all taken is asked by one.
+            let Ok(mut link) = Self::to(&self.full_url, &self.options).await else { break };
+            let part = statements.split_off(statements.len() - share.min(statements.len()));
+            others.push(tokio::spawn(async move { link.ask_each(doing, &part).await }));
+        }
+        let mut answers = self.ask_each(doing, &statements).await?;
+        // Split off from the end: the last part was the first to go.
+        for other in others.into_iter().rev() {
+            let part = other.await.map_err(|error| self.odd(doing, &error.to_string()))?;
+            answers.extend(part?);
         }
         Ok(answers)
     }
