@@ -441,15 +441,11 @@ fn of_sequence(catalog: &Catalog, index: usize, sequence: &Sequence) -> Key {
         Reading::Unknown => (None, Source::Unknown("there are definitions only, no values".to_owned())),
     };
     let (grows, mut limit, mut limited_by) = (sequence.grows(), sequence.bound(), Limiter::Sequence);
-    // A sequence that an expression draws from isn't bound by the column: what it stores is another value.
-    if let Some(owner) =
-        sequence.owner.filter(|&owner| !matches!(catalog.column(owner).feed, Feed::Derived { .. }))
-    {
-        if let Some(bound) =
-            catalog.column(owner).kind.bound(grows).filter(|&bound| is_before(bound, limit, grows))
-        {
-            (limit, limited_by) = (bound, Limiter::Type);
-        }
+    // A sequence that its column draws from stands with the column. Of the others only one that a function may draw from is bound by it.
+    let owner = sequence.owner.filter(|&owner| catalog.column(owner).feed == Feed::Function);
+    let bound = owner.and_then(|owner| catalog.column(owner).kind.bound(grows));
+    if let Some(bound) = bound.filter(|&bound| is_before(bound, limit, grows)) {
+        (limit, limited_by) = (bound, Limiter::Type);
     }
     let ratio = current.map(|current| ratio(current, limit, first(sequence, current.into())));
     Key {

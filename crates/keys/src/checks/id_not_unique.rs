@@ -42,9 +42,10 @@ fn run(catalog: &Catalog) -> Vec<Finding> {
         {
             continue;
         }
-        let within = table.indexes.iter().find(|index| {
-            index.is_unique && !index.is_partial && index.columns.iter().any(|name| *name == column.name)
-        });
+        let within = table
+            .indexes
+            .iter()
+            .find(|index| index.is_unique && !index.is_partial && index.columns.contains(&column.name));
         let (severity, message) = match within {
             // A partitioned table can't keep a column unique by itself, and a tenant's ids may be meant so.
             Some(index) => {

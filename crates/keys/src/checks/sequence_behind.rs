@@ -40,10 +40,8 @@ fn run(catalog: &Catalog) -> Vec<Finding> {
         if !is_behind || sequence.cycles || (value - next) % sequence.increment != 0 {
             continue;
         }
-        let is_unique = table
-            .indexes
-            .iter()
-            .any(|index| index.is_unique && index.columns.iter().any(|name| *name == column.name));
+        let is_unique =
+            table.indexes.iter().any(|index| index.is_unique && index.columns.contains(&column.name));
         let then = if is_unique { "inserts fail with a duplicate key" } else { "ids are given twice" };
         let message = format!("the next value is {next}, and {value} is in use: {then} when it is reached");
         let name = sql_sequence(catalog, sequence);
