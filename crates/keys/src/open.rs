@@ -24,6 +24,10 @@ impl Default for Options {
 ///
 /// # Errors
 /// See [`Error`]. What can't be read within a database that answers isn't an error: the catalog says so.
+#[cfg_attr(
+    not(any(feature = "postgres", feature = "mysql", feature = "sqlite")),
+    expect(unused_variables, reason = "no reader was built in")
+)]
 pub async fn read(url: &str, options: &Options) -> Result<Catalog, Error> {
     let scheme = url.split(':').next().unwrap_or_default();
     match scheme {

@@ -17,6 +17,7 @@ pub(crate) struct Scope {
     is_next: bool,
 }
 
+#[cfg(feature = "postgres")]
 impl Scope {
     /// Every column that must be read.
     pub(crate) const fn columns(&self) -> [ColumnAt; 4] {
