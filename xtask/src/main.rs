@@ -1,6 +1,7 @@
 //! Chores of this repository. `cargo xtask docs` writes the checked-in files that are computed from data or from what commands
 //! print, and `cargo xtask docs --check` fails when one of them is stale.
 
+mod checks_page;
 mod console_examples;
 mod schemes_page;
 
@@ -10,7 +11,7 @@ use std::process::ExitCode;
 const USAGE: &str = "\
 usage: cargo xtask docs [--check]
 
-  docs          write the generated pages: docs/schemes.md, and the outputs shown in docs/inspect.md
+  docs          write the generated pages: docs/schemes.md, docs/checks.md, and the outputs shown in docs/inspect.md
   docs --check  write nothing; fail when one of them is not as it should be
 ";
 
@@ -18,8 +19,11 @@ usage: cargo xtask docs [--check]
 type Generated = (&'static str, fn(&str) -> Result<String, String>);
 
 /// All of them.
-const GENERATED: &[Generated] =
-    &[("docs/schemes.md", |_| Ok(schemes_page::text())), ("docs/inspect.md", console_examples::refreshed)];
+const GENERATED: &[Generated] = &[
+    ("docs/schemes.md", |_| Ok(schemes_page::text())),
+    ("docs/checks.md", |_| Ok(checks_page::text())),
+    ("docs/inspect.md", console_examples::refreshed),
+];
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

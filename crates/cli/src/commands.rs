@@ -6,6 +6,7 @@ pub(crate) mod completions;
 pub(crate) mod convert;
 pub(crate) mod facade;
 pub(crate) mod inspect;
+pub(crate) mod keys;
 pub(crate) mod man;
 pub(crate) mod mint;
 pub(crate) mod new;

@@ -21,6 +21,11 @@ impl Palette {
         Self { is_on: io::stdout().is_terminal() && !is_refused && !is_dumb }
     }
 
+    /// Whether anything is coloured.
+    pub(crate) const fn is_on(self) -> bool {
+        self.is_on
+    }
+
     fn paint(self, code: &str, text: impl AsRef<str>) -> String {
         let text = text.as_ref();
         if self.is_on { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }

@@ -6,6 +6,7 @@ mod convert;
 mod examples;
 mod facade;
 mod inspect;
+mod keys;
 mod leases;
 mod new;
 mod planning;

@@ -12,6 +12,8 @@ mod rows;
 mod tls;
 mod transact;
 
+pub use connect::Login;
+
 use crate::clock::{HostClock, SystemHostClock};
 use crate::error::{Cause, Error};
 use crate::request::{Answered, Caller, Request, Shown};

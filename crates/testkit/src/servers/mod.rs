@@ -2,6 +2,7 @@
 //!
 //! A server that isn't installed is `None`: a visible skip, and with `CI=true` a failure.
 
+pub mod mariadb;
 pub mod pgbouncer;
 mod place;
 pub mod postgres;

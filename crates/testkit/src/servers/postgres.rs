@@ -28,6 +28,23 @@ impl Postgres {
             missing("PostgreSQL");
             return None;
         };
+        Some(Self::start_from(programs, settings))
+    }
+
+    /// A new server of this major version; `None` when it isn't installed.
+    ///
+    /// # Panics
+    /// When it is installed and doesn't start.
+    #[must_use]
+    pub fn start_version(version: u32, settings: &[(&str, &str)]) -> Option<Self> {
+        let Some(programs) = programs_of(version) else {
+            missing(&format!("PostgreSQL {version}"));
+            return None;
+        };
+        Some(Self::start_from(programs, settings))
+    }
+
+    fn start_from(programs: PathBuf, settings: &[(&str, &str)]) -> Self {
         let folder = Folder::new("postgres").expect("a folder for temporary files");
         let data = folder.path().join("data");
         let mut initdb = as_server(&name(&programs, "initdb"));
@@ -36,7 +53,7 @@ impl Postgres {
         let mut server = Self { running: None, programs, port: 0, folder };
         server.configure(settings);
         server.start_again();
-        Some(server)
+        server
     }
 
     /// The server that tests which run at the same time share, each with a database of its own.
@@ -267,4 +284,14 @@ fn programs() -> Option<PathBuf> {
     versions.sort();
     let newest = versions.into_iter().rev().map(|version| version.join("bin"));
     newest.into_iter().find(|programs| programs.join("postgres").exists())
+}
+
+/// The folder of the server programs of one version: the system's, or those that scripts/install-tools has put into this
+/// workspace.
+fn programs_of(version: u32) -> Option<PathBuf> {
+    let system = PathBuf::from(format!("/usr/lib/postgresql/{version}/bin"));
+    let tools = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../target/tools")
+        .join(format!("postgresql-{version}"));
+    [system, tools.join("bin")].into_iter().find(|programs| programs.join("postgres").exists())
 }

@@ -17,6 +17,50 @@ const MOST: usize = 4;
 /// How long one host may take to answer before the next is tried.
 const HOST_PATIENCE: Duration = Duration::from_secs(2);
 
+/// How to connect to the server of a URL: what the driver needs, with TLS as `sslmode` and `sslrootcert` say. Whoever reads a
+/// database beside its store connects the same way.
+#[derive(Clone)]
+pub struct Login {
+    /// Hosts, role, database, and how soon a silent host counts as gone. Any server of the hosts will do.
+    pub config: Config,
+    /// TLS, for [`Config::connect`].
+    pub tls: MakeRustlsConnect,
+}
+
+impl Login {
+    /// From a URL; nothing is connected yet.
+    ///
+    /// # Errors
+    /// [`Error::Url`] when it makes no sense, without its password.
+    pub fn of(url: &str) -> Result<Self, Error> {
+        let fault = |fault: String| Error::Url { url: redacted(url), fault };
+        let (plain, mode, root) = split_tls(url).map_err(fault)?;
+        let mut config: Config =
+            plain.parse().map_err(|error| fault(format!("no URL of PostgreSQL: {}", in_words(&error))))?;
+        if config.get_hosts().is_empty() {
+            return Err(fault("a host expected, as in postgres://host1,host2:5433/database".to_owned()));
+        }
+        config.ssl_mode(mode.driver());
+        // A host that went away without a word is noticed by these, not after a quarter of an hour.
+        config.tcp_user_timeout(Duration::from_secs(10)).keepalives_idle(Duration::from_secs(15));
+        if config.get_connect_timeout().is_none() {
+            config.connect_timeout(HOST_PATIENCE);
+        }
+        if config.get_application_name().is_none() {
+            config.application_name("mintage");
+        }
+        let tls = connector(mode, root.as_deref()).map_err(fault)?;
+        Ok(Self { config, tls })
+    }
+}
+
+impl std::fmt::Debug for Login {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        // The configuration holds a password.
+        f.debug_struct("Login").finish_non_exhaustive()
+    }
+}
+
 /// The connections of a handle.
 pub(super) struct Connections {
     config: Config,
@@ -28,23 +72,8 @@ pub(super) struct Connections {
 impl Connections {
     /// From a URL; nothing is connected yet.
     pub(super) fn of(url: &str) -> Result<Self, Error> {
-        let fault = |fault: String| Error::Url { url: redacted(url), fault };
-        let (plain, mode, root) = split_tls(url).map_err(fault)?;
-        let mut config: Config =
-            plain.parse().map_err(|error| fault(format!("no URL of PostgreSQL: {}", in_words(&error))))?;
-        if config.get_hosts().is_empty() {
-            return Err(fault("a host expected, as in postgres://host1,host2:5433/database".to_owned()));
-        }
-        config.target_session_attrs(TargetSessionAttrs::ReadWrite).ssl_mode(mode.driver());
-        // A host that went away without a word is noticed by these, not after a quarter of an hour.
-        config.tcp_user_timeout(Duration::from_secs(10)).keepalives_idle(Duration::from_secs(15));
-        if config.get_connect_timeout().is_none() {
-            config.connect_timeout(HOST_PATIENCE);
-        }
-        if config.get_application_name().is_none() {
-            config.application_name("mintage");
-        }
-        let tls = connector(mode, root.as_deref()).map_err(fault)?;
+        let Login { mut config, tls } = Login::of(url)?;
+        config.target_session_attrs(TargetSessionAttrs::ReadWrite);
         Ok(Self { config, tls, idle: Mutex::new(Vec::new()), permits: Semaphore::new(MOST) })
     }
 

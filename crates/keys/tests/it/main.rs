@@ -1,0 +1,8 @@
+//! What the key doctor says about real databases.
+
+#![expect(clippy::unwrap_used, reason = "a test says what it expects by stopping")]
+
+mod mariadb;
+mod postgres;
+mod sqlite;
+mod traps;
