@@ -34,12 +34,18 @@ fn refreshed_by(page: &str, run: impl Fn(&[&str]) -> Result<String, String>) -> 
     Ok(text)
 }
 
-/// Runs the command `mintage`; that it exits with 1 may be what is shown.
+/// Runs the command `mintage`, or the binary that `MINTAGE_PROGRAM` names; that it exits with 1 may be what is shown.
 fn run(words: &[&str]) -> Result<String, String> {
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let command = ["run", "--quiet", "--locked", "--package", "mintage-cli", "--"];
-    let done = Command::new(cargo).args(command).args(words).output();
-    let done = done.map_err(|error| format!("running cargo: {error}"))?;
+    let mut command = match std::env::var_os("MINTAGE_PROGRAM") {
+        Some(program) => Command::new(program),
+        None => {
+            let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+            cargo.args(["run", "--quiet", "--locked", "--package", "mintage-cli", "--"]);
+            cargo
+        }
+    };
+    let done = command.args(words).output();
+    let done = done.map_err(|error| format!("running mintage: {error}"))?;
     if done.stdout.is_empty() {
         let said = String::from_utf8_lossy(&done.stderr);
         return Err(format!("mintage {}: no output\n{said}", words.join(" ")));
