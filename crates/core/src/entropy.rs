@@ -132,7 +132,7 @@ impl Entropy for PoolEntropy {
     }
 
     // Always: out of line, the number would come back through memory in two halves, and reading it as a whole would have to wait.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn number(&self) -> Result<u128, Error> {
         if !is_strict()
             && let Some(number) = pool::number()
@@ -142,7 +142,7 @@ impl Entropy for PoolEntropy {
         asked(&SystemEntropy, 128)
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn draw(&self) -> Draw<'_> {
         if is_strict() { Draw::new(&SystemEntropy) } else { Draw(Source::Thread) }
     }
@@ -222,7 +222,7 @@ impl<'a> Draw<'a> {
     ///
     /// # Errors
     /// [`Error::Entropy`].
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn word(&mut self) -> Result<u64, Error> {
         match &mut self.0 {
             #[cfg(feature = "std")]
@@ -285,7 +285,7 @@ impl<'a> Draw<'a> {
 
 /// 64 bits of the thread's pool, or of the system where there is none.
 #[cfg(feature = "std")]
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 fn thread_word() -> Result<u64, Error> {
     match pool::word() {
         Some(word) => Ok(word),

@@ -149,7 +149,7 @@ impl<S: Mint> Id<S> {
     /// # Panics
     /// When the operating system gives no random bytes, or the clock stands outside the scheme's time field; [`Id::try_new`]
     /// returns these as errors.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     #[must_use]
     #[expect(clippy::new_without_default, reason = "a default that differs each time would surprise")]
     pub fn new() -> Self {
@@ -163,7 +163,7 @@ impl<S: Mint> Id<S> {
     ///
     /// # Errors
     /// [`Error::Entropy`], [`Error::BeforeEpoch`] or [`Error::TimeFieldEnded`].
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn try_new() -> Result<Self, Error> {
         S::shared().next_id()
     }

@@ -49,7 +49,7 @@ impl TimeBase {
     }
 
     /// Whether `now` lies in `tick`: what [`TimeBase::tick_at`] tells by a division, by a multiplication.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) const fn is_in(self, tick: u64, now: UnixNanos) -> bool {
         let since = now.0 - self.epoch.0;
         match tick.checked_mul(self.tick_nanos) {

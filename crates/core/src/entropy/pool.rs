@@ -124,13 +124,13 @@ pub(super) fn word() -> Option<u64> {
 }
 
 /// `N` bytes for one id.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 fn single<const N: usize>(pool: &RefCell<Option<Wiped<Memory>>>) -> Option<[u8; N]> {
     ready(&mut *pool.try_borrow_mut().ok()?)?.single()
 }
 
 /// The thread's memory, mapped at its first use.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 fn ready(pool: &mut Option<Wiped<Memory>>) -> Option<&mut Memory> {
     if pool.is_none() {
         map(pool);
@@ -178,7 +178,7 @@ impl Memory {
     }
 
     /// The next `N` bytes, at most a block, for one id: [`Memory::look`] and [`Memory::take`] for several ids at once.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn single<const N: usize>(&mut self) -> Option<[u8; N]> {
         const { assert!(N <= BLOCK) };
         if self.singles == 0 && !self.grant() {

@@ -242,7 +242,7 @@ impl<P: PartsSource, C: Clock> CounterGenerator<P, C> {
     }
 
     /// Claims moments: the tick, the first sequence value, and how many.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn claim(&self, want: u64) -> Result<(u64, u64, u64), Error> {
         let parts = self.source.parts();
         if entropy::generation() == self.generation {
@@ -316,7 +316,7 @@ impl<P: PartsSource, C: Clock> CounterGenerator<P, C> {
 }
 
 impl<P: PartsSource, C: Clock> Claim for CounterGenerator<P, C> {
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn claim(&self, want: u64) -> Result<(u64, u64, u64), Error> {
         Self::claim(self, want)
     }
@@ -344,7 +344,7 @@ impl<P: PartsSource, C: Clock> Generator for CounterGenerator<P, C> {
 }
 
 impl<S: StaticScheme, C: Clock> IdSource<S> for CounterGenerator<Compiled<S>, C> {
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn try_next_id(&self) -> Result<Id<S>, Error> {
         self.claim(1).map(|(tick, count, _)| Id(S::Repr::from_raw(self.pack(tick, count))))
     }

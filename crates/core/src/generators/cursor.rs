@@ -104,7 +104,7 @@ impl Cursor {
     ///
     /// `is_now` reads the clock, after the word was read as in `claim`, and tells whether it stands in a tick; above `last_tick` nothing is
     /// claimed.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn claim_more(
         &self,
         want: u64,

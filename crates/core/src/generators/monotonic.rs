@@ -78,7 +78,7 @@ impl<S: StaticScheme> Rule for MonotonicRule<S> {
         Ok(())
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn next(&mut self, now: UnixNanos, draw: &mut Draw<'_>) -> Result<S::Repr, Error> {
         let (name, random) = (S::SCHEME.name, Self::RANDOM);
         let tick = tick_at(name, Self::BASE, now)?;

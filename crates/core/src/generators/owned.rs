@@ -43,7 +43,7 @@ impl<R: Rule, C: Clock, E: Entropy> Owned<R, C, E> {
     ///
     /// # Errors
     /// See [`Rule::next`].
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn try_next_id(&mut self) -> Result<Id<R::Scheme>, Error> {
         let now = time_for::<R::Scheme>(&self.clock);
         let mut draw = self.entropy.draw();
@@ -55,7 +55,7 @@ impl<R: Rule, C: Clock, E: Entropy> Owned<R, C, E> {
     ///
     /// # Errors
     /// See [`Rule::next`], without [`Error::Busy`].
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn next_id(&mut self) -> Result<Id<R::Scheme>, Error> {
         match self.try_next_id() {
             Err(error) if R::WAITS => super::wait_and_retry(error, || self.try_next_id()),
@@ -77,7 +77,7 @@ impl<R: Rule, C: Clock, E: Entropy> Owned<R, C, E> {
 }
 
 /// Gives the rule its random state where this process hasn't yet.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 fn renewed(rule: &mut impl Rule, generation_of_rule: &mut u64, draw: &mut Draw<'_>) -> Result<(), Error> {
     if *generation_of_rule == generation() { Ok(()) } else { renew(rule, generation_of_rule, draw) }
 }

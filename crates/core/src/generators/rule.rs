@@ -69,7 +69,7 @@ pub trait Rule: Clone + Send + Sync + 'static {
     ///
     /// # Errors
     /// See [`Rule::next`].
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn next_id(&mut self, now: UnixNanos, draw: &mut Draw<'_>) -> Result<Id<Self::Scheme>, Error> {
         self.next(now, draw).map(Id)
     }
@@ -107,7 +107,7 @@ pub(crate) fn with_draw_for<R: Rule, T>(
 ///
 /// # Errors
 /// [`Error::BeforeEpoch`].
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub fn tick_at(scheme: &'static str, base: TimeBase, now: UnixNanos) -> Result<u64, Error> {
     match base.tick_at(now) {
         Some(tick) => Ok(tick),
@@ -125,7 +125,7 @@ fn before_epoch(scheme: &'static str, base: TimeBase, now: UnixNanos) -> Error {
 ///
 /// # Errors
 /// [`Error::TimeFieldEnded`].
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub fn fit_tick(scheme: &'static str, base: TimeBase, tick: u64, bits: u32) -> Result<u64, Error> {
     if u128::from(tick) <= crate::raw::mask(bits) {
         return Ok(tick);

@@ -64,7 +64,7 @@ impl<G: Claim> Runs<'_, G> {
     ///
     /// # Errors
     /// See [`super::Generator::try_fill`].
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn try_next(&mut self) -> Result<RawId, Error> {
         if self.next >= self.end || !self.generator.is_current(self.tick) {
             self.renew()?;
@@ -98,7 +98,7 @@ impl<S: StaticScheme, C: Clock> Runs<'_, CounterGenerator<Compiled<S>, C>> {
     ///
     /// # Errors
     /// See [`super::Generator::try_fill`].
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn try_next_id(&mut self) -> Result<Id<S>, Error> {
         self.try_next().map(|raw| Id(S::Repr::from_raw(raw)))
     }

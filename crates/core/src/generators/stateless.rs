@@ -121,14 +121,14 @@ impl<R: Recipe, C: Clock, E: Entropy> Stateless<R, C, E> {
 }
 
 impl<R: Recipe, C: Clock, E: Entropy> IdSource<R::Scheme> for Stateless<R, C, E> {
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn try_next_id(&self) -> Result<Id<R::Scheme>, Error> {
         let now = self.now();
         R::make_one(now, &self.entropy).map(Id)
     }
 
     #[cfg(feature = "std")]
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn next_id(&self) -> Result<Id<R::Scheme>, Error> {
         self.try_next_id() // a recipe is never busy
     }

@@ -262,8 +262,34 @@ impl<P: PartsSource, C: Clock> WindowGenerator<P, C> {
         begin.saturating_add(low_u64(passed))
     }
 
-    #[inline]
+    /// Claims moments: the tick, the first sequence value, and how many.
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn claim(&self, want: u64) -> Result<(u64, u64, u64), Error> {
+        match self.claim_more(want) {
+            Some(claimed) => Ok(claimed),
+            None => self.claim_anyhow(want),
+        }
+    }
+
+    /// The usual case: real time stands in the tick of the last moment, and time doesn't dilate.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn claim_more(&self, want: u64) -> Option<(u64, u64, u64)> {
+        if entropy::generation() != self.generation {
+            return None;
+        }
+        let parts = self.source.parts();
+        let tick_nanos = parts.base().tick_nanos;
+        // Ordering: see `extend`. Ticks up to here lie within the window too.
+        let dilates = self.until.load(Ordering::Relaxed).saturating_sub(self.reserve_ticks);
+        self.cursor.0.claim_more(want, parts.count_bits(), dilates.checked_sub(1)?, |tick| {
+            let begins = tick.checked_mul(tick_nanos);
+            begins.is_some_and(|begins| self.since_epoch().wrapping_sub(begins) < tick_nanos)
+        })
+    }
+
+    /// The same wherever clock and cursor stand; turns a refusal into an error that says how long it lasts.
+    #[inline(never)]
+    fn claim_anyhow(&self, want: u64) -> Result<(u64, u64, u64), Error> {
         if entropy::generation() != self.generation {
             return Err(Error::Forked { scheme: self.scheme, worker: self.worker });
         }
@@ -339,14 +365,14 @@ impl<P: PartsSource, C: Clock> Generator for WindowGenerator<P, C> {
         Ok(usize::try_from(count).unwrap_or(out.len()))
     }
 
-    #[inline]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn try_next(&self) -> Result<RawId, Error> {
         self.claim(1).map(|(tick, count, _)| self.source.parts().pack(self.stamp, tick, count))
     }
 }
 
 impl<P: PartsSource, C: Clock> Claim for WindowGenerator<P, C> {
-    #[inline]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn claim(&self, want: u64) -> Result<(u64, u64, u64), Error> {
         Self::claim(self, want)
     }

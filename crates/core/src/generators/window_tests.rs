@@ -236,3 +236,35 @@ fn workers_and_windows_are_never_masked() {
     near.pass(MS);
     assert!(matches!(generator.try_next(), Err(Error::TimeFieldEnded { .. })));
 }
+
+proptest::proptest! {
+    /// The usual case is a short cut, and never another way.
+    #[test]
+    fn the_usual_case_is_what_a_closer_look_gives(
+        moves in proptest::collection::vec((0..4_u64, 0..3_000_000_u64, 1..6_u64), 1..200),
+        window in 1..60_u64,
+    ) {
+        let clock = clock_at(100);
+        let (quick, closer) = (generator(&clock, TERMS, 100, 100 + window), generator(&clock, TERMS, 100, 100 + window));
+        for (what, nanos, want) in moves {
+            clock.pass(nanos);
+            match what {
+                0 => {
+                    let until = quick.until() + nanos / MS;
+                    quick.extend(until);
+                    closer.extend(until);
+                }
+                1 => {
+                    let time = time_of(&clock, i128::from(nanos) * 10 - 15_000_000);
+                    proptest::prop_assert_eq!(quick.anchor(time), closer.anchor(time));
+                }
+                _ => {}
+            }
+            for _ in 0..2 {
+                proptest::prop_assert_eq!(quick.claim(want), closer.claim_anyhow(want));
+            }
+        }
+        proptest::prop_assert_eq!(quick.close(), closer.close());
+        proptest::prop_assert_eq!(quick.claim(1), closer.claim_anyhow(1));
+    }
+}

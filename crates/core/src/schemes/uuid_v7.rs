@@ -121,7 +121,7 @@ impl Uuid7Rule {
     }
 
     /// The id, unless a borrowed tick lies beyond the field: then all is as it was `before`.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn packed(&mut self, before: Option<Moment>, ms: u64, rand_a: u128, rand_b: u128) -> Result<u128, Error> {
         match fit_tick(NAME, BASE, ms, 48) {
             Ok(ms) => Ok(pack(ms, rand_a, rand_b)),
@@ -133,7 +133,7 @@ impl Uuid7Rule {
     }
 
     /// Moves on by up to `want` (at least 1) counts within one millisecond; returns the first and how many.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn run(&mut self, ms: u64, draw: &mut Draw<'_>, want: usize) -> Result<(Moment, usize), Error> {
         let may_begin = self.last.is_none_or(|last| ms > last.tick || last.count == mask(A_BITS));
         let start = if may_begin { draw.bits(A_BITS - 1)? } else { 0 };
@@ -144,7 +144,7 @@ impl Uuid7Rule {
     }
 
     /// Moves on: the next moment in the order, the tick after the spent one borrowed.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn step(&mut self, start: Moment, step: u128, max: u128) -> Moment {
         let moment = match advance(self.last, start, step, max) {
             Step::Use(moment) => moment,
@@ -164,7 +164,7 @@ impl Rule for Uuid7Rule {
         Ok(())
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn next(&mut self, now: UnixNanos, draw: &mut Draw<'_>) -> Result<u128, Error> {
         if self.method != Method::Counter {
             return self.next_otherwise(now, draw);

@@ -119,7 +119,7 @@ const fn wide_fraction(half_power: u64, radix: u64) -> u64 {
 
 /// The chunk of a radix that is known when compiling, whose shifts and factors become part of the instructions; that of `base` where
 /// `RADIX` is 0.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 const fn chunk_of<const RADIX: u64>(base: &Base) -> &Chunk {
     if RADIX == 0 { &base.chunk } else { const { &Chunk::new(if RADIX == 0 { 3 } else { RADIX }) } }
 }
@@ -150,7 +150,7 @@ pub(super) const fn count(base: &Base, number: RawId) -> Option<usize> {
 ///
 /// `kind` must be the base's. It is given apart because the ids of a known scheme know it when compiling: all below is inlined, so that the
 /// one way which is taken is all that is left there.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub(super) const fn spell(
     (kind, base): (Kind, &Base),
     number: RawId,
@@ -184,7 +184,7 @@ pub(super) const fn spell_any(
     spell((base.kind, base), number, 0, (at, len), out)
 }
 
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 const fn spell_windows<const BITS: u32, const IS_HEX: bool>(
     base: &Base,
     number: RawId,
@@ -224,7 +224,7 @@ const fn spell_windows<const BITS: u32, const IS_HEX: bool>(
 }
 
 /// The eight digits in the lowest bits of `window`.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 const fn spell_window<const BITS: u32, const IS_HEX: bool>(
     base: &Base,
     window: u64,
@@ -252,7 +252,7 @@ const fn spell_window<const BITS: u32, const IS_HEX: bool>(
 }
 
 /// `RADIX` as in [`chunk_of`].
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 const fn spell_chunks<const RADIX: u64>(base: &Base, number: RawId, len: usize, place: &mut [u8]) -> bool {
     let chunk = chunk_of::<RADIX>(base);
     let size = 2 * chunk.half;
@@ -290,7 +290,7 @@ const fn spell_chunks<const RADIX: u64>(base: &Base, number: RawId, len: usize, 
 }
 
 /// A number of one word by pairs of a larger base, from the last four digits on: divisions by constants, which are multiplications.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 const fn spell_word<const RADIX: u64>(
     base: &Base,
     pairs: &WidePairs,
@@ -322,7 +322,7 @@ const fn spell_word<const RADIX: u64>(
 }
 
 /// The first `len` digits, at most a chunk, as if zeros were behind them, which the next chunk overwrites.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 const fn spell_first<const RADIX: u64>(base: &Base, number: RawId, len: usize, place: &mut [u8]) -> bool {
     let chunk = chunk_of::<RADIX>(base);
     let half = chunk.half;
@@ -341,7 +341,7 @@ const fn spell_first<const RADIX: u64>(base: &Base, number: RawId, len: usize, p
 }
 
 /// All digits of a chunk.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 const fn spell_chunk<const RADIX: u64>(base: &Base, word: u64, place: &mut [u8], at: usize) -> bool {
     let chunk = chunk_of::<RADIX>(base);
     let half = chunk.half;
@@ -353,7 +353,7 @@ const fn spell_chunk<const RADIX: u64>(base: &Base, word: u64, place: &mut [u8],
 }
 
 /// All digits of half a chunk: what stands before the point, again and again.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 const fn spell_half<const RADIX: u64>(base: &Base, word: u64, place: &mut [u8]) -> bool {
     const BEHIND: u64 = (1 << POINT) - 1;
     let chunk = chunk_of::<RADIX>(base);
@@ -390,7 +390,7 @@ const fn spell_half<const RADIX: u64>(base: &Base, word: u64, place: &mut [u8]) 
 }
 
 /// The same by pairs of a larger base; where there is an odd digit, it is the last.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 const fn spell_wide_half(base: &Base, pairs: &WidePairs, radix: u64, mut fixed: u64, digits: &mut [u8]) {
     const BEHIND: u64 = (1 << WIDE_POINT) - 1;
     let mut i = 0;
@@ -405,13 +405,13 @@ const fn spell_wide_half(base: &Base, pairs: &WidePairs, radix: u64, mut fixed: 
 }
 
 /// Whether two digits of a base stand before the point as well as one.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 const fn has_pairs(radix: u64) -> bool {
     radix * radix <= 128
 }
 
 /// A digit or a pair of digits as an index.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 const fn index(word: u64) -> usize {
     (word & 0xffff) as usize
 }
@@ -420,7 +420,7 @@ const fn index(word: u64) -> usize {
 /// isn't zero, when the number has more than 160 bits, or when there is no quick way.
 ///
 /// `kind` as in [`spell`].
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub(super) const fn read((kind, base): (Kind, &Base), digits: &[u8], pad_bits: u32) -> Option<RawId> {
     match kind {
         Kind::Hex => read_windows::<4, true>(base, digits, pad_bits),
@@ -442,7 +442,7 @@ pub(super) const fn read_any(base: &Base, digits: &[u8]) -> Option<RawId> {
     read((base.kind, base), digits, 0)
 }
 
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 const fn read_windows<const BITS: u32, const IS_HEX: bool>(
     base: &Base,
     digits: &[u8],
@@ -476,7 +476,7 @@ const fn read_windows<const BITS: u32, const IS_HEX: bool>(
 }
 
 /// Eight digits as bits, and something other than 0 when one isn't a digit.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 const fn read_window<const BITS: u32, const IS_HEX: bool>(base: &Base, digits: &[u8; WINDOW]) -> (u64, u64) {
     if IS_HEX {
         let (word, faults) = hex::read_8(*digits);
@@ -490,7 +490,7 @@ const fn read_window<const BITS: u32, const IS_HEX: bool>(base: &Base, digits: &
     (word, (faults & 0x80) as u64)
 }
 
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 const fn read_chunks<const RADIX: u64>(base: &Base, digits: &[u8]) -> Option<RawId> {
     let chunk = chunk_of::<RADIX>(base);
     let size = 2 * chunk.half;
@@ -512,7 +512,7 @@ const fn read_chunks<const RADIX: u64>(base: &Base, digits: &[u8]) -> Option<Raw
 }
 
 /// Digits of at most a chunk as a number, and 0x80 or more when one isn't a digit.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 const fn read_chunk<const RADIX: u64>(base: &Base, mut digits: &[u8]) -> (u64, u8) {
     let radix = if RADIX == 0 { base.radix() as u64 } else { RADIX };
     let (mut word, mut faults) = (0u64, 0);

@@ -23,7 +23,7 @@ impl Divisor {
     }
 
     /// Quotient and remainder of `number`.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) const fn divide(&self, number: RawId) -> (RawId, u64) {
         let (high, middle, low) = (number.high() as u64, low_u64(number.low() >> 64), low_u64(number.low()));
         if high == 0 && middle == 0 {
@@ -46,7 +46,7 @@ impl Divisor {
     }
 
     /// The same for one word: by half the reciprocal with its hidden bit, which is too small by less than one in the quotient.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     const fn divide_word(&self, word: u64) -> (u64, u64) {
         let half = self.reciprocal >> 1 | 1 << 63;
         let divisor = self.normal >> self.shift;
@@ -67,7 +67,7 @@ impl Divisor {
     }
 
     /// Quotient and remainder of `high * 2^64 + low`, with `high` below the divisor.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     const fn step(&self, high: u64, low: u64) -> (u64, u64) {
         let guess =
             (self.reciprocal as u128 * high as u128).wrapping_add(((high as u128 + 1) << 64) | low as u128);
@@ -82,7 +82,7 @@ impl Divisor {
 }
 
 /// The upper word of `high * 2^64 + low`, shifted up by less than 64 bits.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 const fn above(high: u64, low: u64, shift: u32) -> u64 {
     low_u64((((high as u128) << 64 | low as u128) << shift) >> 64)
 }

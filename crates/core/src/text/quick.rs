@@ -92,7 +92,7 @@ impl TextForm {
 
     /// Writes the text of `raw` and returns its length; 0 where digit by digit must tell what is wrong, or is the only way. What stands
     /// behind the text is overwritten with anything. `way` must be the form's.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) const fn write_const(&self, way: Way, raw: RawId, out: &mut [u8; MAX_TEXT]) -> usize {
         match way {
             Way::Uuid if raw.high() == 0 => {
@@ -109,7 +109,7 @@ impl TextForm {
     }
 
     /// The same, with vector instructions where there are some.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn write(&self, way: Way, raw: RawId, out: &mut [u8; MAX_TEXT]) -> usize {
         if way == Way::Uuid && raw.high() == 0 {
             at_run_time::spell_uuid(raw.low(), out);
@@ -118,7 +118,7 @@ impl TextForm {
         self.write_const(way, raw, out)
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     const fn write_number(&self, kind: Kind, raw: RawId, out: &mut [u8; MAX_TEXT]) -> usize {
         if let Some(len) = chunks::count(self.base, raw) {
             let is_spelled = len <= self.len && chunks::spell((kind, self.base), raw, 0, (0, len), out);
@@ -184,7 +184,7 @@ impl TextForm {
 
     /// The id of `bits` bits that `text` spells; `None` where digit by digit must tell what is wrong, or is the only way. `way` must be
     /// the form's.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) const fn read_const(&self, way: Way, text: &[u8], bits: u32) -> Option<RawId> {
         let read = match way {
             Way::Uuid => match text.as_array::<36>() {
@@ -206,7 +206,7 @@ impl TextForm {
     }
 
     /// The same, with vector instructions where there are some.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn read(&self, way: Way, text: &[u8], bits: u32) -> Option<RawId> {
         if way == Way::Uuid {
             let uuid = at_run_time::read_uuid(text.as_array()?)?;
@@ -223,7 +223,7 @@ impl TextForm {
         self.read_const(way, text, bits)
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     const fn read_digits(&self, kind: Kind, text: &[u8]) -> Option<RawId> {
         if self.least_first > 0 && self.base.values[text[0] as usize] < self.least_first {
             return None;
@@ -231,7 +231,7 @@ impl TextForm {
         chunks::read((kind, self.base), text, self.pad_bits)
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     const fn read_number(&self, kind: Kind, text: &[u8]) -> Option<RawId> {
         let is_number = match text {
             [] => false,
@@ -336,7 +336,7 @@ impl TextForm {
         }
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn lines(&self, way: Way, ids: impl IntoIterator<Item = RawId>, out: &mut String) -> Result<(), Error> {
         // Lines are gathered on the stack, so that the heap is touched once for many of them.
         let (mut block, mut at) = ([0; BLOCK], 0);

@@ -54,7 +54,7 @@ fn spell_sse2(uuid: u128) -> [u64; 4] {
 }
 
 /// The UUID that a text of 36 characters spells; `None` when it spells none.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub(super) fn read_uuid(text: &[u8; 36]) -> Option<u128> {
     if has_avx2() {
         // SAFETY: the processor has AVX2.
@@ -164,7 +164,7 @@ fn read_avx2(text: &[u8; 36]) -> u128 {
 }
 
 /// The number that 26 digits of Crockford's base 32 spell in either case; `None` when one of them isn't a digit, or above 128 bits.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub(super) fn read_ulid(text: &[u8; 26]) -> Option<u128> {
     // SAFETY: this module is compiled only where SSE2 is on for the whole program.
     unsafe { read_ulid_sse2(text) }
