@@ -1,0 +1,153 @@
+//! Where a server lives, and how it is run so that it can't outlive the process that started it.
+
+use std::fs;
+use std::io;
+use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::os::unix::fs::DirBuilderExt;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use mintage::time::pause;
+
+/// A folder of one's own that a server's user may write to; removed with its handle.
+#[derive(Debug)]
+pub struct Folder(PathBuf);
+
+impl Folder {
+    /// In the folder of temporary files, for its user alone; its name begins with `mintage-`. Whatever has that name already, a link
+    /// that somebody has put there included, isn't used.
+    ///
+    /// # Errors
+    /// When it can't be made, or can't be given to the server's user.
+    pub fn new(name: &str) -> io::Result<Self> {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let path = loop {
+            let count = COUNT.fetch_add(1, Ordering::Relaxed);
+            let path = std::env::temp_dir().join(format!("mintage-{name}-{}-{count}", std::process::id()));
+            match fs::DirBuilder::new().mode(0o700).create(&path) {
+                Ok(()) => break path,
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(error),
+            }
+        };
+        if is_root() {
+            run(Command::new("chown").arg("postgres:postgres").arg(&path))?;
+        }
+        Ok(Self(path))
+    }
+
+    /// Where it is.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        // Servers that are on their way out may still write.
+        for _ in 0..50 {
+            if fs::remove_dir_all(&self.0).is_ok() || !self.0.exists() {
+                return;
+            }
+            pause(20_000_000);
+        }
+    }
+}
+
+/// A server that ends when its handle is dropped, and also when this process dies by whatever means: a shell waits for the end
+/// of its input. The shell ends with the server.
+#[derive(Debug)]
+pub struct Running {
+    child: Child,
+    input: Option<ChildStdin>,
+}
+
+impl Running {
+    /// Its output goes to the end of `log`; `signal` (`QUIT`, `KILL`) ends it at once.
+    ///
+    /// # Errors
+    /// When it can't be run.
+    pub fn start(program: &str, arguments: &[String], signal: &str, log: &Path) -> io::Result<Self> {
+        let script = format!(
+            r#"exec 3<&0; "$@" </dev/null 3<&- & server=$!
+            {{ read -r _ <&3; kill -{signal} $server; }} </dev/null & watch=$!
+            wait $server; code=$?; kill $watch 2>/dev/null; exit $code"#
+        );
+        let log = fs::OpenOptions::new().create(true).append(true).open(log)?;
+        let mut command = as_server("sh");
+        command.args(["-c", &script, "sh", program]).args(arguments);
+        // In a group of its own: Ctrl-C at the terminal is for whoever started it, and that one ends it.
+        command.process_group(0);
+        let mut child =
+            command.stdin(Stdio::piped()).stdout(log.try_clone()?).stderr(log).current_dir("/").spawn()?;
+        let input = child.stdin.take();
+        Ok(Self { child, input })
+    }
+
+    /// Waits until somebody listens at the port; false when the server has ended.
+    pub fn listens(&mut self, port: u16) -> bool {
+        for _ in 0..1_000 {
+            if TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_ok() {
+                return true;
+            }
+            if !self.is_alive() {
+                return false;
+            }
+            pause(10_000_000);
+        }
+        false
+    }
+
+    /// Whether the server hasn't ended.
+    pub fn is_alive(&mut self) -> bool {
+        matches!(self.child.try_wait(), Ok(None))
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.input = None;
+        let _ = self.child.wait();
+    }
+}
+
+/// A port that nobody listened at a moment ago.
+///
+/// # Errors
+/// When there is none.
+pub fn free_port() -> io::Result<u16> {
+    Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?.port())
+}
+
+/// A command run by the user that database servers want; nobody else can be asked of an ordinary user.
+#[must_use]
+pub fn as_server(program: &str) -> Command {
+    if !is_root() {
+        return Command::new(program);
+    }
+    let mut command = Command::new("setpriv");
+    command.args(["--reuid=postgres", "--regid=postgres", "--init-groups", program]);
+    command
+}
+
+/// Runs a command to its end; its output when it went well. A Ctrl-C of the terminal doesn't reach it: whoever runs it says when all ends.
+///
+/// # Errors
+/// What it said, when it didn't.
+pub fn run(command: &mut Command) -> io::Result<String> {
+    let output = command.stdin(Stdio::null()).current_dir("/").process_group(0).output()?;
+    if output.status.success() {
+        return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
+    }
+    let words = String::from_utf8_lossy(&output.stderr).into_owned();
+    Err(io::Error::other(format!("{command:?}: {words}")))
+}
+
+/// Whether this process may become another user.
+#[must_use]
+pub fn is_root() -> bool {
+    fs::metadata("/proc/self").is_ok_and(|meta| std::os::unix::fs::MetadataExt::uid(&meta) == 0)
+}
