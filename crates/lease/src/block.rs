@@ -15,9 +15,8 @@ const JUMPED_BLOCKS: u64 = 100;
 
 /// The counter of a space that is created.
 #[must_use]
-pub fn created(terms: Option<&BlockTerms>) -> BlockState {
-    let next = terms.and_then(|terms| terms.align(terms.first)).unwrap_or(0);
-    BlockState { next, ..BlockState::default() }
+pub fn created(terms: &BlockTerms) -> BlockState {
+    BlockState { next: terms.align(terms.first).unwrap_or(MAX_SERIAL), ..BlockState::default() }
 }
 
 /// The counter of a space that is created again goes on where those that were dropped ended, and is stopped where one of them was.
@@ -32,16 +31,7 @@ pub fn created_again(terms: &BlockTerms, draft: &mut Draft, old_next: u64, is_st
 /// Compares what the store is and what the caller has seen with the space's row. A promotion lets the counter jump; an older
 /// copy, or a caller that has seen more, stops it; a mere restart changes nothing. Rule 18.
 pub fn settle(terms: &BlockTerms, draft: &mut Draft, seen: &Seen) {
-    let change = compare(&draft.state.identity, &seen.live);
-    if change != Change::Same {
-        draft.state.identity = seen.live;
-        draft.is_changed = true;
-    }
-    match change {
-        Change::Same | Change::Restarted => {}
-        Change::Promoted => fail_over(terms, draft),
-        Change::OlderCopy => stop(draft, Loss::OlderCopy, 0),
-    }
+    settle_identity(draft, seen, |draft| fail_over(terms, draft));
     // A mark above the counter stays a sign of loss for ever, even after a bump that was too small.
     let witness = seen.witness;
     if witness.serial > draft.state.serial || witness.mark > draft.state.block.next {
@@ -49,11 +39,25 @@ pub fn settle(terms: &BlockTerms, draft: &mut Draft, seen: &Seen) {
     }
 }
 
+/// Compares what the store is with the row, for counters of either kind: a promotion lets them `fail_over`, an older copy stops them, a mere
+/// restart changes nothing. Rule 18.
+pub fn settle_identity(draft: &mut Draft, seen: &Seen, fail_over: impl FnOnce(&mut Draft)) {
+    let change = compare(&draft.state.identity, &seen.live);
+    if change != Change::Same {
+        draft.state.identity = seen.live;
+        draft.is_changed = true;
+    }
+    match change {
+        Change::Same | Change::Restarted => {}
+        Change::Promoted => fail_over(draft),
+        Change::OlderCopy => stop(draft, Loss::OlderCopy, 0),
+    }
+}
+
 /// Jumps over what the lost transactions can have handed out. Rule 18.
 fn fail_over(terms: &BlockTerms, draft: &mut Draft) {
     let block = &mut draft.state.block;
-    let automatic = block.peak.saturating_mul(60).max(block.largest.max(1).saturating_mul(JUMPED_BLOCKS));
-    let gap = if terms.failover_gap == 0 { automatic } else { terms.failover_gap };
+    let gap = gap(terms.failover_gap, block);
     let from = block.next;
     let to = gap.checked_mul(terms.step).and_then(|gap| from.checked_add(gap));
     block.next = to.unwrap_or(MAX_SERIAL).min(MAX_SERIAL);
@@ -63,6 +67,12 @@ fn fail_over(terms: &BlockTerms, draft: &mut Draft) {
     jump(&mut draft.state, 0);
     draft.is_changed = true;
     draft.events.push(Event::Jumped { from, to });
+}
+
+/// How many values a jump passes over: as many as the space says, and else an hour at the highest rate. Rule 18.
+pub(crate) fn gap(given: u64, block: &BlockState) -> u64 {
+    let automatic = block.peak.saturating_mul(60).max(block.largest.max(1).saturating_mul(JUMPED_BLOCKS));
+    if given == 0 { automatic } else { given }
 }
 
 /// Hands nothing out until an operator bumps the counter. Rule 18.
@@ -121,7 +131,7 @@ pub fn claim(terms: &BlockTerms, draft: &mut Draft, now: UnixNanos, ask: &Claim)
 }
 
 /// The rate of handing out, which the length of a jump follows.
-fn count(block: &mut BlockState, now: UnixNanos, size: u64) {
+pub(crate) fn count(block: &mut BlockState, now: UnixNanos, size: u64) {
     let minute = u64::try_from(now.0 / 60_000_000_000).unwrap_or(0);
     block.in_minute = if minute == block.minute { block.in_minute.saturating_add(size) } else { size };
     block.minute = minute;

@@ -26,7 +26,13 @@ impl Ending {
     /// As seen at `now`, by the store's clock.
     #[must_use]
     pub fn of(terms: &Terms, now: UnixNanos) -> Self {
-        let left = terms.ends_at().0.saturating_sub(now.0);
+        Self::at(terms.ends_at(), now)
+    }
+
+    /// Of anything that ends at `end`, as seen at `now`.
+    #[must_use]
+    pub const fn at(end: UnixNanos, now: UnixNanos) -> Self {
+        let left = end.0.saturating_sub(now.0);
         if left <= CLOSE_NANOS {
             Self::Close
         } else if left <= NEAR_NANOS {

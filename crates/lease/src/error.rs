@@ -216,10 +216,22 @@ pub enum Error {
     WrongKind {
         /// The space's name.
         space: String,
-        /// `a minter` or `an allocator`.
+        /// `a minter`, `an allocator`, `a ticket` or `a scope`.
         wanted: &'static str,
-        /// `windows` or `blocks`.
+        /// `windows`, `blocks` or `scopes`.
         kind: &'static str,
+    },
+    /// Spaces that were to be twins aren't. Rule 19.
+    #[error("{space}: those of {first} and {second} are no twins: {fault}")]
+    NotTwins {
+        /// The space's name.
+        space: String,
+        /// The first store.
+        first: String,
+        /// The second store.
+        second: String,
+        /// What is wrong, with both values.
+        fault: Box<crate::tickets::NotTwins>,
     },
     /// No block was there in time, or the space hands out no more.
     #[error("{space}: no block to hand out values of")]
@@ -279,7 +291,7 @@ pub enum Refusal {
     WrongKind {
         /// The request's word.
         request: &'static str,
-        /// `windows` or `blocks`.
+        /// `windows`, `blocks` or `scopes`.
         kind: &'static str,
     },
     /// The request itself makes no sense.
@@ -310,6 +322,29 @@ pub enum Refusal {
         now: UnixNanos,
         /// What the host says.
         wall: UnixNanos,
+    },
+    /// The store has no clock of its own, and the wall clock of a fresh client is behind the time that it was told. Rule 16.
+    #[error(
+        "this host's clock says {wall}, but the store, which goes by its clients' clocks, was told {last} already; set the host's clock right, \
+         or, if the others were wrong, say --trust-store-clock once"
+    )]
+    HostBehind {
+        /// What the host's wall clock says.
+        wall: UnixNanos,
+        /// The last time that the store was told.
+        last: UnixNanos,
+    },
+    /// The store has no clock of its own, and the client is ahead of the time that it was told: by more than an hour, or although holders
+    /// of leases have set that time back. Rule 16.
+    #[error(
+        "by this host's clock it is {host}, but the store, which goes by its clients' clocks, was told {last}: more than may have passed; set \
+         the host's clock right, or, if it is, say --trust-store-clock once"
+    )]
+    HostAhead {
+        /// The time as the client has it.
+        host: UnixNanos,
+        /// The last time that the store was told.
+        last: UnixNanos,
     },
     /// The store's clock stands before the epoch.
     #[error("the store's clock says {now}, before the epoch {epoch}")]
@@ -413,6 +448,24 @@ pub enum Refusal {
     Stale {
         /// The counter's next value.
         next: u64,
+    },
+    /// All scopes of the space are stopped, as the store is an older copy of itself, so that they may have been used further, or an
+    /// operator asked for it. Rule 18.
+    #[error(
+        "all scopes are stopped: the store may be an older copy, or an operator put the space on hold, and values that a scope shows as \
+         its next ones may be in use; move all of them on with `mintage store bump --by`, which ends the stop too; or move those that are \
+         behind, or were lost, with `mintage store bump --scope`, and then end the stop with `mintage store release-hold`"
+    )]
+    ScopesStopped,
+    /// More values of a scope were asked for than there are.
+    #[error("{size} values were asked for, {left} are left up to the last one, {last}")]
+    ScopeEnds {
+        /// Values wanted.
+        size: u64,
+        /// Values left.
+        left: u64,
+        /// The last value.
+        last: u64,
     },
     /// The counter has come to its last value.
     #[error("the counter ended with {last}")]

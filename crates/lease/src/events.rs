@@ -159,6 +159,9 @@ impl Reporter {
                 E::Jumped { from, to } => {
                     (Happening::Space, format!("the counter jumped from {from} to {to} at a promotion"))
                 }
+                E::ScopesJumped { by } => {
+                    (Happening::Space, format!("all scopes jumped by {by} values at a promotion"))
+                }
                 E::Stopped { why } => (Happening::HoldBegan, format!("{why}; the counter waits for a bump")),
             };
             let told = Event { detail: Some(detail), ..self.event(time, event) };

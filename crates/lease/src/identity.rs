@@ -7,10 +7,12 @@ use std::str::FromStr;
 /// What a store is, as far as it can tell; compared in every transaction with what the space's row has stored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Identity {
-    /// What never changes while the data is the same data. PostgreSQL: system identifier, object id of the table, 0. SQLite:
+    /// What never changes while the data is the same data. PostgreSQL: system identifier, object id of the table, 0. MySQL and
+    /// MariaDB: a random number that is drawn anew when server and files say that it is a copy, 0, 0. SQLite:
     /// a random number that is drawn anew when device, inode and side-car say that it isn't the same file with every commit.
     pub origin: [u64; 3],
-    /// Raised by each promotion. PostgreSQL: timeline of the current WAL file.
+    /// Raised by each promotion. PostgreSQL: timeline of the current WAL file. MySQL and MariaDB: how often a
+    /// replica took over.
     pub timeline: u64,
     /// A number that only grows while data isn't lost; 0 where there is none.
     pub revision: u64,

@@ -1,7 +1,7 @@
 //! What a client asks of a space, and what it is told.
 
 use crate::error::Refusal;
-use crate::state::{Nonce, SpaceState, Tick, Witness, WorkerRow};
+use crate::state::{Nonce, ScopeName, ScopeRow, SpaceState, Tick, Witness, WorkerRow};
 use mintage::UnixNanos;
 
 /// A question to a space, answered in one transaction.
@@ -19,17 +19,29 @@ pub enum Request {
     Claim(Claim),
     /// The unused end of the last block. Rule 11.
     GiveBack(GiveBack),
+    /// The next values of one scope. Rule 18.
+    Take(Take),
+    /// An operator's: moves one scope up, as for an import, and makes it where it isn't there yet. It ends no stop. Rule 18.
+    BumpScope(ScopeName, Bump),
+    /// One scope as it stands.
+    LookScope(ScopeName),
+    /// Some scopes as they stand, in the order of their names' bytes.
+    Scopes(Page),
     /// An operator's: the space goes on hold.
     Hold,
     /// An operator's: nothing was lost, the hold ends now. In a space of windows the word is about every hold whose floor lies
     /// ahead of the store's clock, and it doesn't end the one of a space that was created again before the ticks that the old
     /// one may have issued have passed: [`Event::HoldStays`]. Rules 17 and 19.
     ReleaseHold,
+    /// An operator's, in a space of scopes: every scope that was ever used is there, so that one that isn't begins with the first value
+    /// again, whatever all scopes jumped over. Rule 18.
+    BeginAnew,
     /// An operator's: whether a mere restart begins a hold.
     RestartHold(bool),
     /// An operator's: retires a worker for ever.
     Burn(u64),
-    /// An operator's: moves the counter up, and hands out blocks again. Rule 18.
+    /// An operator's: moves the counter up, and hands out blocks again. In a space of scopes it moves all of them by so many values,
+    /// those that aren't there yet too. Rule 18.
     Bump(Bump),
     /// Nothing but the comparison of identity and time that every transaction makes.
     Look,
@@ -46,8 +58,13 @@ impl Request {
             Self::Reassert(_) => "re-assert",
             Self::Claim(_) => "claim",
             Self::GiveBack(_) => "give back",
+            Self::Take(_) => "take",
+            Self::BumpScope(..) => "bump --scope",
+            Self::LookScope(_) => "look at a scope",
+            Self::Scopes(_) => "scopes",
             Self::Hold => "hold",
             Self::ReleaseHold => "release-hold",
+            Self::BeginAnew => "begin-anew",
             Self::RestartHold(_) => "restart-hold",
             Self::Burn(_) => "burn-worker",
             Self::Bump(_) => "bump",
@@ -65,7 +82,52 @@ impl Request {
             _ => Vec::new(),
         }
     }
+
+    /// The scope whose row the rule must see.
+    #[must_use]
+    pub const fn scope(&self) -> Option<&ScopeName> {
+        match self {
+            Self::Take(take) => Some(&take.scope),
+            Self::BumpScope(scope, _) | Self::LookScope(scope) => Some(scope),
+            _ => None,
+        }
+    }
+
+    /// The scopes whose rows the rule must see, where it is a page of them.
+    #[must_use]
+    pub const fn page(&self) -> Option<&Page> {
+        match self {
+            Self::Scopes(page) => Some(page),
+            _ => None,
+        }
+    }
 }
+
+/// Asks for the next values of a scope, one after the other.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Take {
+    /// Drawn for this request alone, never 0.
+    pub nonce: Nonce,
+    /// The scope.
+    pub scope: ScopeName,
+    /// Values wanted, 1 to [`MAX_TAKE`]; all or none are given.
+    pub size: u64,
+}
+
+/// Most values of a scope that are taken at once.
+pub const MAX_TAKE: u64 = 1 << 32;
+
+/// Which scopes to look at.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Page {
+    /// Those after this one; from the first on when there is none.
+    pub after: Option<ScopeName>,
+    /// At most so many, 1 to [`MAX_PAGE`].
+    pub most: u32,
+}
+
+/// Most scopes of one page.
+pub const MAX_PAGE: u32 = 1_000;
 
 /// Asks for leases.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -175,8 +237,10 @@ pub enum Answer {
     Leases(Vec<Lease>),
     /// For each lease of a renewal or re-assertion, in order, its new window or why there is none.
     Each(Vec<Result<Lease, Refusal>>),
-    /// A block.
+    /// A block, or the values of a scope.
     Block(Block),
+    /// Scopes as they stand: `next` is what would be handed out.
+    Scopes(Vec<ScopeRow>),
     /// It is done.
     Done,
 }
@@ -205,7 +269,12 @@ pub enum Event {
         /// To this one.
         to: u64,
     },
-    /// A counter stopped until an operator bumps it.
+    /// All scopes jumped, those that aren't there yet too.
+    ScopesJumped {
+        /// By so many values.
+        by: u64,
+    },
+    /// A counter, or all scopes, stopped until an operator bumps it.
     Stopped {
         /// Why.
         why: Loss,

@@ -5,8 +5,10 @@
 use crate::error::Refusal;
 use crate::request::{Answer, Event, Loss, Request};
 use crate::space::{Difference, Kind, Space};
-use crate::state::{MAX_SEEN_SERIAL, MAX_SERIAL, RowWrite, Rows, Seen, SpaceState, Witness};
-use crate::{block, window};
+use crate::state::{
+    BlockState, MAX_SEEN_SERIAL, MAX_SERIAL, RowWrite, Rows, ScopeWrite, Seen, SpaceState, Witness,
+};
+use crate::{block, scope, window};
 
 /// What a transaction writes and answers.
 ///
@@ -17,6 +19,8 @@ pub struct Decision {
     pub state: Option<SpaceState>,
     /// Rows of workers to write.
     pub rows: Vec<RowWrite>,
+    /// The row of a scope to write.
+    pub scope: Option<ScopeWrite>,
     /// What the caller is told.
     pub answer: Result<Answer, Refusal>,
     /// The space's serial afterwards.
@@ -32,6 +36,8 @@ pub struct Draft {
     pub state: SpaceState,
     /// Rows of workers to write.
     pub rows: Vec<RowWrite>,
+    /// The row of a scope to write.
+    pub scope: Option<ScopeWrite>,
     /// What happened so far.
     pub events: Vec<Event>,
     /// Whether anything is to be written.
@@ -40,7 +46,7 @@ pub struct Draft {
 
 impl Draft {
     fn of(state: &SpaceState) -> Self {
-        Self { state: state.clone(), rows: Vec::new(), events: Vec::new(), is_changed: false }
+        Self { state: state.clone(), rows: Vec::new(), scope: None, events: Vec::new(), is_changed: false }
     }
 
     /// The serial of everything that this transaction writes. Rule 11.
@@ -53,7 +59,7 @@ impl Draft {
 /// Decides one request: what is written, and what the caller is told.
 ///
 /// `state` is the space's row, `seen` the store's time and identity and what the caller knows, `rows` the rows of workers that
-/// [`Request::workers`] and the fields of [`Rows`] ask for; all read in one transaction that holds the space's row. In a space
+/// [`Request::workers`], [`Request::scope`], [`Request::page`] and the fields of [`Rows`] ask for; all read in one transaction that holds the space's row. In a space
 /// of windows the clock is judged before anything else (rule 15), then the identity (rule 17 or 18), then the request.
 #[must_use]
 pub fn decide(kind: &Kind, state: &SpaceState, seen: &Seen, request: &Request, rows: &Rows) -> Decision {
@@ -75,11 +81,16 @@ pub fn decide(kind: &Kind, state: &SpaceState, seen: &Seen, request: &Request, r
                 block::settle(terms, &mut draft, seen);
                 in_blocks(terms, &mut draft, seen, request)
             }
+            Kind::Scopes(terms) => {
+                scope::settle(terms, &mut draft, seen);
+                in_scopes(terms, &mut draft, seen, request, rows)
+            }
         }
     };
     // A rule that refuses half-way writes none of its rows; what was settled before it stays.
     if answer.is_err() {
         draft.rows.clear();
+        draft.scope = None;
     }
     if draft.is_changed {
         draft.state.serial = draft.next_serial();
@@ -88,6 +99,7 @@ pub fn decide(kind: &Kind, state: &SpaceState, seen: &Seen, request: &Request, r
         serial: draft.state.serial,
         state: draft.is_changed.then_some(draft.state),
         rows: draft.rows,
+        scope: draft.scope,
         answer,
         events: draft.events,
     }
@@ -114,9 +126,14 @@ fn in_windows(
         Request::ReleaseHold => window::release_hold(terms, draft, now),
         Request::RestartHold(restart_hold) => set_restart_hold(draft, *restart_hold),
         Request::Look => Ok(Answer::Done),
-        Request::Claim(_) | Request::GiveBack(_) | Request::Bump(_) => {
-            Err(Refusal::WrongKind { request: request.name(), kind: "windows" })
-        }
+        Request::Claim(_)
+        | Request::GiveBack(_)
+        | Request::Bump(_)
+        | Request::Take(_)
+        | Request::BumpScope(..)
+        | Request::LookScope(_)
+        | Request::Scopes(_)
+        | Request::BeginAnew => Err(Refusal::WrongKind { request: request.name(), kind: "windows" }),
     }
 }
 
@@ -141,7 +158,43 @@ fn in_blocks(
         | Request::Renew(_)
         | Request::Release(_)
         | Request::Reassert(_)
-        | Request::Burn(_) => Err(Refusal::WrongKind { request: request.name(), kind: "blocks" }),
+        | Request::Burn(_)
+        | Request::Take(_)
+        | Request::BumpScope(..)
+        | Request::LookScope(_)
+        | Request::Scopes(_)
+        | Request::BeginAnew => Err(Refusal::WrongKind { request: request.name(), kind: "blocks" }),
+    }
+}
+
+fn in_scopes(
+    terms: &crate::space::ScopeTerms,
+    draft: &mut Draft,
+    seen: &Seen,
+    request: &Request,
+    rows: &Rows,
+) -> Result<Answer, Refusal> {
+    match request {
+        Request::Take(ask) => scope::take(terms, draft, seen, ask, rows),
+        Request::BumpScope(name, bump) => scope::bump(terms, draft, name, *bump, rows),
+        Request::LookScope(_) => Ok(scope::shown(draft, rows)),
+        Request::Scopes(page) => scope::page(draft, page, rows),
+        Request::Bump(bump) => scope::bump_all(terms, draft, *bump),
+        Request::Hold => {
+            block::stop(draft, Loss::Operator, 0);
+            Ok(Answer::Done)
+        }
+        Request::ReleaseHold => block::resume(draft),
+        Request::BeginAnew => scope::begin_anew(terms, draft),
+        Request::RestartHold(restart_hold) => set_restart_hold(draft, *restart_hold),
+        Request::Look => Ok(Answer::Done),
+        Request::Acquire(_)
+        | Request::Renew(_)
+        | Request::Release(_)
+        | Request::Reassert(_)
+        | Request::Burn(_)
+        | Request::Claim(_)
+        | Request::GiveBack(_) => Err(Refusal::WrongKind { request: request.name(), kind: "scopes" }),
     }
 }
 
@@ -197,7 +250,11 @@ pub fn created(
         old_floor: 0,
         high_mark: 0,
         next_worker: space.windows().map_or(0, |windows| windows.terms.first_worker),
-        block: block::created(space.blocks()),
+        block: match &space.kind {
+            Kind::Windows(_) => BlockState::default(),
+            Kind::Blocks(terms) => block::created(terms),
+            Kind::Scopes(terms) => BlockState { next: terms.first, ..BlockState::default() },
+        },
     };
     let mut draft = Draft::of(&state);
     if !dropped.is_empty() {
@@ -212,6 +269,10 @@ pub fn created(
                 let is_stale = settled.iter().any(|old| old.block.is_stale);
                 block::created_again(terms, &mut draft, most(|old| old.block.next), is_stale);
             }
+            Kind::Scopes(terms) => {
+                let is_stale = settled.iter().any(|old| old.block.is_stale);
+                scope::created_again(terms, &mut draft, highest, is_stale);
+            }
         }
     }
     draft.state.serial = draft.next_serial();
@@ -224,6 +285,7 @@ fn settled(before: &Space, old: &SpaceState, seen: &Seen) -> SpaceState {
     match &before.kind {
         Kind::Windows(windows) => window::settle(&windows.terms, &mut draft, seen),
         Kind::Blocks(terms) => block::settle(terms, &mut draft, seen),
+        Kind::Scopes(terms) => scope::settle(terms, &mut draft, seen),
     }
     draft.state
 }

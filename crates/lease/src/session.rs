@@ -9,8 +9,10 @@ use crate::events::{Listener, Reporter};
 use crate::minter::holder::{self, Command};
 use crate::minter::{Minter, MinterOptions};
 use crate::own::Own;
+use crate::scope_counters::ScopeCounters;
 use crate::space::{Space, SpaceId};
 use crate::store::{CreateOptions, Deadline, Desk, OpenOptions, Store};
+use crate::tickets::Tickets;
 use std::collections::HashMap;
 use std::future::Future;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -130,10 +132,36 @@ impl Session {
     /// # Errors
     /// See [`Store::space`]; [`Error::Forked`] in a forked child.
     pub async fn space(&self, name: &str) -> Result<OpenSpace, Error> {
-        let inner = self.inner()?;
-        let (store, name, within) = (Arc::clone(&inner.store), name.to_owned(), inner.options.deadline);
+        self.space_within(name, self.deadline()?).await
+    }
+
+    /// The same, where the store may take `within` to answer.
+    pub(crate) async fn space_within(&self, name: &str, within: Duration) -> Result<OpenSpace, Error> {
+        let (store, name) = (Arc::clone(&self.inner()?.store), name.to_owned());
         let desk = self.run(async move { Desk::open(store, &name, Deadline::after(within)).await }).await??;
         Ok(OpenSpace { session: self.clone(), desk })
+    }
+
+    pub(crate) fn deadline(&self) -> Result<Duration, Error> {
+        Ok(self.inner()?.options.deadline)
+    }
+
+    pub(crate) fn trusts_clock(&self) -> Result<bool, Error> {
+        Ok(self.inner()?.options.trusts_clock)
+    }
+
+    /// Does `work` on the session's thread, while the caller's thread waits.
+    pub(crate) fn wait<T: Send + 'static>(
+        &self,
+        work: impl Future<Output = T> + Send + 'static,
+    ) -> Result<T, Error> {
+        let (reply, answer) = std::sync::mpsc::channel();
+        self.inner()?.runtime.spawn(async move {
+            let _ = reply.send(work.await);
+        });
+        answer
+            .recv()
+            .map_err(|source| Error::Unreachable { store: self.url.to_string(), source: source.into() })
     }
 
     /// Does `work` on the session's thread, so that connections belong to it.
@@ -186,7 +214,7 @@ impl OpenSpace {
             return Err(Error::WrongKind {
                 space: self.facts().name.clone(),
                 wanted: "a minter",
-                kind: "blocks",
+                kind: self.facts().kind.name(),
             });
         };
         let commands = self.holder(inner);
@@ -210,7 +238,8 @@ impl OpenSpace {
         let inner = self.session.inner()?;
         let Some(terms) = self.facts().blocks() else {
             let space = self.facts().name.clone();
-            return Err(Error::WrongKind { space, wanted: "an allocator", kind: "windows" });
+            let kind = self.facts().kind.name();
+            return Err(Error::WrongKind { space, wanted: "an allocator", kind });
         };
         let tray = Arc::new(Tray::new(&self.facts().name, terms.step, options.fetch_at_percent));
         let about = supply::About {
@@ -229,6 +258,37 @@ impl OpenSpace {
             drop(alive);
         });
         Allocator::open(tray, options, commands).await
+    }
+
+    /// Tickets: values of a counter, one a round trip. Of twins: [`crate::Tickets::open`].
+    ///
+    /// # Errors
+    /// [`Error::WrongKind`] for a space that isn't one of blocks, and whatever keeps the store from answering.
+    pub async fn tickets(&self) -> Result<Tickets, Error> {
+        Tickets::open(std::slice::from_ref(&self.session), &self.facts().name).await
+    }
+
+    /// Numbers per scope.
+    ///
+    /// # Errors
+    /// [`Error::WrongKind`] for a space that isn't one of scopes.
+    pub fn scope_counters(&self) -> Result<ScopeCounters, Error> {
+        ScopeCounters::of(self.clone())
+    }
+
+    pub(crate) fn desk(&self) -> &Desk {
+        &self.desk
+    }
+
+    pub(crate) fn session(&self) -> &Session {
+        &self.session
+    }
+
+    /// Tells what happened to the space on the way.
+    pub(crate) fn tell_all(&self, time: mintage::UnixNanos, events: &[crate::request::Event]) {
+        if let Ok(inner) = self.session.inner() {
+            self.reporter(inner).tell_all(time, events);
+        }
     }
 
     /// The task that holds leases of this space; begun when there is none.

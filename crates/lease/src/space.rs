@@ -29,6 +29,20 @@ pub enum Kind {
     Windows(Windows),
     /// Ranges of a counter.
     Blocks(BlockTerms),
+    /// A counter for each scope, such as the row of a parent table, made when it is first used.
+    Scopes(ScopeTerms),
+}
+
+impl Kind {
+    /// Its word, as in facts and messages.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Windows(_) => "windows",
+            Self::Blocks(_) => "blocks",
+            Self::Scopes(_) => "scopes",
+        }
+    }
 }
 
 /// The facts of a space of windows.
@@ -117,13 +131,31 @@ impl Default for BlockTerms {
     }
 }
 
+/// The facts of a space of scopes, the same for all its counters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ScopeTerms {
+    /// The first value of a scope.
+    pub first: u64,
+    /// The last value of a scope, below [`MAX_SERIAL`].
+    pub last: u64,
+    /// Values that every scope jumps over at a promotion; 0 means an hour at the highest rate seen of all scopes together, at least
+    /// 100 times the most that was taken at once. Rule 18.
+    pub failover_gap: u64,
+}
+
+impl Default for ScopeTerms {
+    fn default() -> Self {
+        Self { first: 1, last: MAX_SERIAL - 1, failover_gap: 0 }
+    }
+}
+
 impl Space {
     /// The facts of a space of windows, when it is one.
     #[must_use]
     pub fn windows(&self) -> Option<&Windows> {
         match &self.kind {
             Kind::Windows(windows) => Some(windows),
-            Kind::Blocks(_) => None,
+            _ => None,
         }
     }
 
@@ -131,8 +163,17 @@ impl Space {
     #[must_use]
     pub fn blocks(&self) -> Option<&BlockTerms> {
         match &self.kind {
-            Kind::Windows(_) => None,
             Kind::Blocks(terms) => Some(terms),
+            _ => None,
+        }
+    }
+
+    /// The facts of a space of scopes, when it is one.
+    #[must_use]
+    pub fn scopes(&self) -> Option<&ScopeTerms> {
+        match &self.kind {
+            Kind::Scopes(terms) => Some(terms),
+            _ => None,
         }
     }
 
@@ -153,6 +194,7 @@ impl Space {
         match &self.kind {
             Kind::Windows(windows) => windows.validate(now),
             Kind::Blocks(terms) => terms.validate(),
+            Kind::Scopes(terms) => terms.validate(),
         }
     }
 
@@ -168,6 +210,12 @@ impl Space {
     #[must_use]
     pub fn numbering_difference(&self, other: &Self) -> Option<Difference> {
         self.difference_in(other, |fact| ["kind", "scheme", "layout", "epoch", "tick_nanos"].contains(&fact))
+    }
+
+    /// What differs that twins must agree in: everything but the offset. Rule 19.
+    #[must_use]
+    pub fn twin_difference(&self, other: &Self) -> Option<Difference> {
+        self.difference_in(other, |fact| fact != "offset")
     }
 
     fn difference_in(&self, other: &Self, counts: impl Fn(&str) -> bool) -> Option<Difference> {
@@ -221,6 +269,11 @@ impl Space {
                 max_size: number("max_size")?,
                 failover_gap: number("failover_gap")?,
             }),
+            "scopes" => Kind::Scopes(ScopeTerms {
+                first: number("first")?,
+                last: number("last")?,
+                failover_gap: number("failover_gap")?,
+            }),
             _ => return Err("kind"),
         };
         Ok(Self { id, name: text("name")?, kind })
@@ -229,10 +282,9 @@ impl Space {
     /// Every fact with its name and its value as text, in the order in which people want to read them.
     #[must_use]
     pub fn facts(&self) -> Vec<(&'static str, String)> {
-        let mut facts = vec![("name", self.name.clone())];
+        let mut facts = vec![("name", self.name.clone()), ("kind", self.kind.name().to_owned())];
         match &self.kind {
             Kind::Windows(Windows { scheme, layout, terms }) => facts.extend([
-                ("kind", "windows".to_owned()),
                 ("scheme", scheme.clone()),
                 ("layout", layout.clone()),
                 ("epoch", terms.base.epoch.to_string()),
@@ -249,12 +301,16 @@ impl Space {
                 ("host_quota", terms.host_quota.to_string()),
             ]),
             Kind::Blocks(terms) => facts.extend([
-                ("kind", "blocks".to_owned()),
                 ("first", terms.first.to_string()),
                 ("last", terms.last.to_string()),
                 ("step", terms.step.to_string()),
                 ("offset", terms.offset.to_string()),
                 ("max_size", terms.max_size.to_string()),
+                ("failover_gap", terms.failover_gap.to_string()),
+            ]),
+            Kind::Scopes(terms) => facts.extend([
+                ("first", terms.first.to_string()),
+                ("last", terms.last.to_string()),
                 ("failover_gap", terms.failover_gap.to_string()),
             ]),
         }
@@ -406,7 +462,19 @@ impl BlockTerms {
     }
 }
 
-/// The names of all facts: the columns that stores keep them in. Those of the other kind are null.
+impl ScopeTerms {
+    fn validate(&self) -> Result<(), SpaceFault> {
+        if self.last >= MAX_SERIAL || self.first > self.last {
+            return Err(SpaceFault::Range { first: self.first, last: self.last });
+        }
+        if self.failover_gap > MAX_SERIAL {
+            return Err(SpaceFault::TooLarge { fact: "failover_gap" });
+        }
+        Ok(())
+    }
+}
+
+/// The names of all facts: the columns that stores keep them in. Those of other kinds are null.
 pub const FACTS: &[&str] = &[
     "name",
     "kind",
@@ -724,7 +792,9 @@ mod tests {
     #[test]
     fn facts_survive_as_texts() {
         let blocks = BlockTerms { step: 3, offset: 2, failover_gap: 9, ..BlockTerms::default() };
-        for space in [twitter(), Space { kind: Kind::Blocks(blocks), ..twitter() }] {
+        let scopes = ScopeTerms { first: 0, last: 9, failover_gap: 7 };
+        for kind in [twitter().kind, Kind::Blocks(blocks), Kind::Scopes(scopes)] {
+            let space = Space { kind, ..twitter() };
             let facts = space.facts();
             let fact = |name| facts.iter().find(|(fact, _)| *fact == name).map(|(_, text)| text.clone());
             assert_eq!(Space::from_facts(space.id, &fact), Ok(space.clone()));
@@ -765,6 +835,13 @@ mod tests {
         assert!(check(BlockTerms { last: u64::MAX, ..good }).is_err());
         assert!(check(BlockTerms { first: 2, last: 2, step: 2, offset: 1, ..good }).is_err());
         assert!(check(BlockTerms { max_size: 0, ..good }).is_err());
+        let scopes = ScopeTerms::default();
+        assert_eq!(scopes.validate(), Ok(()));
+        for terms in [ScopeTerms { first: 5, last: 4, ..scopes }, ScopeTerms { last: MAX_SERIAL, ..scopes }] {
+            assert!(matches!(terms.validate(), Err(SpaceFault::Range { .. })), "{terms:?}");
+        }
+        let refused = ScopeTerms { failover_gap: u64::MAX, ..scopes }.validate();
+        assert_eq!(refused, Err(SpaceFault::TooLarge { fact: "failover_gap" }));
     }
 
     #[test]

@@ -4,6 +4,9 @@
 
 use crate::identity::Identity;
 use mintage::UnixNanos;
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Arc;
 
 /// Ticks since the space's epoch.
 pub type Tick = u64;
@@ -41,17 +44,20 @@ pub struct SpaceState {
     /// now or [`SpaceState::old_floor`]. Rule 17.
     pub floor: Tick,
     /// The part of the floor that nobody lowers: a space of the same name that was dropped before this one was created may have
-    /// issued every tick below it, by holders that still go on, and this space has no rows to tell. 0: there was none. Rule 19.
+    /// issued every tick below it, by holders that still go on, and this space has no rows to tell. In a space of scopes, the same of
+    /// values. 0: there was none. Rule 19.
     pub old_floor: Tick,
-    /// The highest `until` ever granted; unlike a worker's mark it never sinks.
+    /// The highest `until` ever granted; unlike a worker's mark it never sinks. In a space of scopes: nothing at or above it was issued
+    /// in any scope.
     pub high_mark: Tick,
     /// Workers from here on have no row, unless one was burned before it was ever granted. Rows are made lazily. Rule 13.
     pub next_worker: u64,
-    /// The counter of a space of blocks; all zero in a space of windows.
+    /// The counter of a space of blocks, or what all counters of a space of scopes have in common; all zero in a space of windows.
     pub block: BlockState,
 }
 
-/// A space's counter.
+/// A space's counter. In a space of scopes `next` is where a scope that has no row begins, `jumped` what each row is compared with (see
+/// [`ScopeRow::jumped`]), the rate is that of all scopes together, and `nonce` and `serial` stay zero.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct BlockState {
     /// The next value to hand out; nothing at or above it has been issued.
@@ -131,6 +137,72 @@ pub struct RowWrite {
     pub expect: Expect,
 }
 
+/// Longest name of a scope, in bytes.
+pub const LONGEST_SCOPE: usize = 255;
+
+/// The name of a scope, such as the key of a parent row: 1 to 255 bytes of UTF-8 without control characters. Two names are one scope
+/// if they are the same bytes; nothing is trimmed, folded or normalised.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ScopeName(Arc<str>);
+
+impl ScopeName {
+    /// The name.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for ScopeName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// The text is no name of a scope.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{found:?} is no name of a scope; 1 to {LONGEST_SCOPE} bytes without control characters expected")]
+pub struct NotAScope {
+    /// What was given, at most its first 255 bytes.
+    pub found: String,
+}
+
+impl FromStr for ScopeName {
+    type Err = NotAScope;
+
+    fn from_str(text: &str) -> Result<Self, NotAScope> {
+        if (1..=LONGEST_SCOPE).contains(&text.len()) && !text.contains(char::is_control) {
+            return Ok(Self(text.into()));
+        }
+        Err(NotAScope { found: text[..text.floor_char_boundary(LONGEST_SCOPE)].to_owned() })
+    }
+}
+
+/// The row of a scope, made when it is first used and never deleted.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct ScopeRow {
+    /// The scope.
+    pub scope: ScopeName,
+    /// The next value to hand out, without the jumps since the row was last written; nothing at or above it has been issued.
+    pub next: u64,
+    /// [`BlockState::jumped`] of the space when the row was last written: what was added to that since is to be added to `next`, as
+    /// all scopes jump together, and none of their rows is written for it.
+    pub jumped: u64,
+    /// The space's serial when the row was last written.
+    pub serial: u64,
+    /// Who took the last values, or nobody after a bump.
+    pub nonce: Nonce,
+}
+
+/// A scope's row to be written.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct ScopeWrite {
+    /// The row as it shall be.
+    pub row: ScopeRow,
+    /// The row as it must still be; `None` where there must be none. Its serial, nonce and next value are compared. Rule 11.
+    pub expect: Option<ScopeRow>,
+}
+
 /// What a transaction read besides the space's row.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Rows {
@@ -145,6 +217,9 @@ pub struct Rows {
     pub of_host: Vec<Tick>,
     /// For an acquire: whether some row shows the nonce that the request brings.
     pub is_nonce_known: bool,
+    /// The row of the scope that [`crate::Request::scope`] names, where there is one; of [`crate::Request::page`], its rows in the order of
+    /// their names' bytes.
+    pub scopes: Vec<ScopeRow>,
 }
 
 impl Rows {
@@ -171,7 +246,7 @@ pub struct Seen {
 /// The highest serial and mark of a space that a client saw, sent with each request. Rule 17.
 ///
 /// In a space of blocks the mark is the highest `end` of a block; a client that gives back lowers it to `unused` first, whatever
-/// the store answers.
+/// the store answers. In a space of scopes it is the highest `end` that the client saw of the scope that it asks, 0 where it saw none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Witness {
     /// Highest serial of a grant.
@@ -197,4 +272,20 @@ pub enum Expected {
     Wall(UnixNanos),
     /// The caller talked to the store before: its time then, and what has passed since by a clock that nobody sets.
     Elapsed(UnixNanos),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_scopes_are_any_text_that_shows() {
+        for good in ["42", "a'b\"c`d\\", "日本", " x ", "😀", &"x".repeat(255), "tenant/7%_*"] {
+            assert_eq!(good.parse::<ScopeName>().unwrap().as_str(), good);
+        }
+        for bad in ["", "a\0", "a\n", "\u{85}", &"x".repeat(256), &"é".repeat(128)] {
+            assert!(bad.parse::<ScopeName>().is_err(), "{bad:?}");
+        }
+        assert!("é".repeat(200).parse::<ScopeName>().unwrap_err().found.len() <= 255);
+    }
 }

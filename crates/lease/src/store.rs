@@ -3,15 +3,19 @@
 //! A store carries out one thing: it reads a space's row, the time and its own identity **in one short transaction**, calls
 //! [`crate::rules::decide`], writes what that says, and answers once the write is durable. Whatever is between processes is
 //! decided in there; nothing is decided by a store of its own.
+//!
+//! What a store reads for a request is said by the request: [`Request::workers`], [`Request::scope`] and [`Request::page`], and for an
+//! acquire the further fields of [`crate::state::Rows`]. What it writes is in the [`crate::rules::Decision`]: the space's row, rows of
+//! workers, the row of a scope, each only where it is still as it was read.
 
 use crate::clock::HostClock;
 use crate::error::Error;
 use crate::request::{
-    Acquire, Anchor, Answer, Answered, Block, Bump, Caller, Claim, GiveBack, Held, Lease, Release, Request,
-    Shown,
+    Acquire, Anchor, Answer, Answered, Block, Bump, Caller, Claim, GiveBack, Held, Lease, Page, Release,
+    Request, Shown, Take,
 };
 use crate::space::Space;
-use crate::state::{Expected, Nonce};
+use crate::state::{Expected, Nonce, ScopeName, ScopeRow};
 use mintage::{Entropy, SystemEntropy};
 use std::fmt::Debug;
 use std::future::Future;
@@ -21,7 +25,14 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 /// The version of what stores keep. A program that knows a lower one keeps off. Rule 19.
-pub const PROTOCOL: u32 = 1;
+///
+/// 1: spaces of windows and of blocks. 2: spaces of scopes too, whose rows need a table of their own. Nothing else differs, so a store of
+/// version 1 is used as it is until a space of scopes is created there or an operator brings it up: programs that know only version 1
+/// and still run are kept off by nothing else.
+pub const PROTOCOL: u32 = 2;
+
+/// The lowest version that this program uses as it is.
+pub const OLDEST_PROTOCOL: u32 = 1;
 
 /// What a store's calls return: a future that may move between threads.
 pub type Answering<'a, T> = Pin<Box<dyn Future<Output = Result<T, Error>> + Send + 'a>>;
@@ -74,7 +85,8 @@ pub trait Store: Send + Sync + Debug {
         deadline: Deadline,
     ) -> Answering<'a, Answered>;
 
-    /// Creates a space, with the tables where there are none; does nothing when it is there with the same facts. The id of
+    /// Creates a space, with the tables where there are none, and brought up to this program's version where it is a space of scopes;
+    /// does nothing when it is there with the same facts. The id of
     /// `space` is used for a space that is made, and replaced by the stored one in the answer. Rule 19.
     ///
     /// # Errors
@@ -111,7 +123,8 @@ pub trait Store: Send + Sync + Debug {
     /// Whatever keeps the store from answering; what it finds wrong is no error.
     fn check(&self, deadline: Deadline) -> Answering<'_, Vec<CheckLine>>;
 
-    /// Makes the tables, or brings them up to this program's version; does nothing where they are. Rule 19.
+    /// Makes the tables, or brings them up to this program's version; does nothing where they are. What they hold stays. Any number of
+    /// processes may do so at once. Rule 19.
     ///
     /// # Errors
     /// [`Error::Denied`] when the role may not, [`Error::Schema`] when they are newer, and whatever keeps the store from
@@ -156,7 +169,7 @@ pub struct StoreEntry {
     pub example: &'static str,
     /// Opens it; connects at the first call, and creates nothing.
     pub open: OpenStore,
-    /// The text that makes its tables, with what a role needs, for those who make them by hand.
+    /// The text that makes its tables, or says what it keeps where it has none; with what a role needs, for those who make them by hand.
     pub schema: fn() -> String,
 }
 
@@ -189,33 +202,52 @@ pub fn open(url: &str, options: OpenOptions) -> Result<Arc<dyn Store>, Error> {
     }
 }
 
-/// A URL without its password: `postgres://user:***@host/db`. A query's `password` is left out too.
+/// A URL without its password: `postgres://user:***@host/db`. Options that hold one are left out too. What is no URL may hold one as well, so
+/// rather too much is left out than too little; only the path of a file is shown as it is.
 #[must_use]
 pub fn redacted(url: &str) -> String {
-    let (start, query) = url.split_once('?').map_or((url, None), |(start, query)| (start, Some(query)));
-    let mut text = match start.split_once("://") {
-        Some((scheme, rest)) => {
-            // A password may hold an unescaped `@` or `/`; the last `@` ends it.
-            let (login, place) =
-                rest.rsplit_once('@').map_or((None, rest), |(login, place)| (Some(login), place));
-            match login {
-                Some(login) => match login.split_once(':') {
-                    Some((user, _)) => format!("{scheme}://{user}:***@{place}"),
-                    None => format!("{scheme}://{login}@{place}"),
-                },
-                None => format!("{scheme}://{place}"),
-            }
-        }
-        None => start.to_owned(),
-    };
-    if let Some(query) = query {
-        let kept: Vec<&str> = query.split('&').filter(|pair| !pair.contains("password")).collect();
-        if !kept.is_empty() {
-            text.push('?');
-            text.push_str(&kept.join("&"));
-        }
+    if url.starts_with("sqlite:") {
+        return url.to_owned();
     }
-    text
+    let (scheme, rest) = match url.split_once("://") {
+        Some((scheme, rest)) => (format!("{scheme}://"), rest),
+        None => match url.split_once(':').filter(|(scheme, _)| scheme.chars().all(char::is_alphanumeric)) {
+            Some((scheme, rest)) => (format!("{scheme}:"), rest),
+            // Perhaps `host=… password=…`, as libpq takes it.
+            None => (String::new(), url),
+        },
+    };
+    // A password may hold an unescaped `@`, `/` or `?`; the last `@` ends it.
+    let Some((login, place)) = rest.rsplit_once('@') else { return scheme + &without_secrets(rest) };
+    if names_a_secret(login) {
+        // The `@` may stand inside the secret itself.
+        return scheme + "***";
+    }
+    let place = without_secrets(place);
+    match login.split_once(':') {
+        Some((user, _)) => format!("{scheme}{user}:***@{place}"),
+        None => format!("{scheme}{login}@{place}"),
+    }
+}
+
+/// Options by which a password may be given, in any case: `password=`, `sslpassword=`, `passwd=`.
+fn names_a_secret(text: &str) -> bool {
+    let text = text.to_ascii_lowercase();
+    ["password", "passwd", "pwd="].iter().any(|name| text.contains(name))
+}
+
+/// A place with those of its options that aren't secret; of what is no URL, nothing where there may be one.
+fn without_secrets(place: &str) -> String {
+    let (start, query) = place.split_once('?').map_or((place, None), |(start, query)| (start, Some(query)));
+    if names_a_secret(start) {
+        return "***".to_owned();
+    }
+    let kept: Vec<&str> = query
+        .unwrap_or_default()
+        .split('&')
+        .filter(|pair| !pair.is_empty() && !names_a_secret(pair))
+        .collect();
+    if kept.is_empty() { start.to_owned() } else { format!("{start}?{}", kept.join("&")) }
 }
 
 /// A nonce for one request. Rule 14.
@@ -237,6 +269,35 @@ pub fn expected(caller: &Caller, clock: &dyn HostClock) -> Expected {
         Caller { anchor: Some(anchor), .. } => Expected::Elapsed(anchor.latest_at(clock.boottime_nanos())),
         Caller { anchor: None, .. } => Expected::Wall(clock.wall()),
     }
+}
+
+/// The one of these that is in use.
+///
+/// # Errors
+/// [`Error::NoSuchSpace`].
+#[cfg(any(feature = "etcd", feature = "mysql", feature = "postgres", feature = "zookeeper"))]
+pub(crate) fn in_use(all: Vec<Shown>, store: &str, name: &str) -> Result<Shown, Error> {
+    let in_use = all.into_iter().find(|shown| shown.dropped.is_none());
+    in_use.ok_or_else(|| Error::NoSuchSpace { store: store.to_owned(), space: name.to_owned() })
+}
+
+/// Whether a store's tables are of a version that this program knows. Rule 19.
+///
+/// # Errors
+/// [`Error::Schema`], with which of the two to bring up.
+pub fn known_protocol(store: &str, found: u64) -> Result<(), Error> {
+    let known = PROTOCOL;
+    let next_step = match found {
+        found if found > u64::from(known) => "use a later program",
+        found if found < u64::from(OLDEST_PROTOCOL) => "bring the tables up with `mintage store upgrade`",
+        _ => return Ok(()),
+    };
+    Err(Error::Schema {
+        store: store.to_owned(),
+        found: u32::try_from(found).unwrap_or(u32::MAX),
+        known,
+        next_step,
+    })
 }
 
 /// One space of a store: every request by its own name.
@@ -364,6 +425,73 @@ impl Desk {
         self.done(caller, Request::Bump(bump), deadline).await
     }
 
+    /// The next values of a scope. A request whose outcome is unknown leaves its values unused for ever.
+    ///
+    /// The mark of the caller's witness is the highest end that it saw of this scope.
+    ///
+    /// # Errors
+    /// See [`Store::ask`].
+    pub async fn take(
+        &self,
+        caller: &Caller,
+        take: Take,
+        deadline: Deadline,
+    ) -> Result<Answered<Block>, Error> {
+        let answered = self.store.ask(&self.space, caller, &Request::Take(take), deadline).await?;
+        self.told(answered, |answer| match answer {
+            Answer::Block(block) => Some(block),
+            _ => None,
+        })
+    }
+
+    /// Moves one scope up, and makes it where it isn't there yet.
+    ///
+    /// # Errors
+    /// See [`Store::ask`].
+    pub async fn bump_scope(
+        &self,
+        caller: &Caller,
+        scope: ScopeName,
+        bump: Bump,
+        deadline: Deadline,
+    ) -> Result<Answered<()>, Error> {
+        self.done(caller, Request::BumpScope(scope, bump), deadline).await
+    }
+
+    /// One scope as it stands; `None` when nothing was taken of it yet.
+    ///
+    /// # Errors
+    /// See [`Store::ask`].
+    pub async fn scope(
+        &self,
+        caller: &Caller,
+        scope: ScopeName,
+        deadline: Deadline,
+    ) -> Result<Answered<Option<ScopeRow>>, Error> {
+        let answered = self.store.ask(&self.space, caller, &Request::LookScope(scope), deadline).await?;
+        self.told(answered, |answer| match answer {
+            Answer::Scopes(mut rows) => Some(rows.pop()),
+            _ => None,
+        })
+    }
+
+    /// Some scopes as they stand, in the order of their names' bytes.
+    ///
+    /// # Errors
+    /// See [`Store::ask`].
+    pub async fn scopes(
+        &self,
+        caller: &Caller,
+        page: Page,
+        deadline: Deadline,
+    ) -> Result<Answered<Vec<ScopeRow>>, Error> {
+        let answered = self.store.ask(&self.space, caller, &Request::Scopes(page), deadline).await?;
+        self.told(answered, |answer| match answer {
+            Answer::Scopes(rows) => Some(rows),
+            _ => None,
+        })
+    }
+
     /// A request that is answered by being done: `Hold`, `ReleaseHold`, `RestartHold`, `Burn`, `Look`.
     ///
     /// # Errors
@@ -421,6 +549,16 @@ mod tests {
             ("postgres://h/db?password=secret", "postgres://h/db"),
             ("postgres://u@h/db", "postgres://u@h/db"),
             ("sqlite:/var/ids.db", "sqlite:/var/ids.db"),
+            ("sqlite:/var/a:b@c/ids.db", "sqlite:/var/a:b@c/ids.db"),
+            ("postgres://u:se?cret@h/db?a=b", "postgres://u:***@h/db?a=b"),
+            ("mysql://u:se/c?r@e&t@h/db", "mysql://u:***@h/db"),
+            ("etcd:u:secret@h", "etcd:u:***@h"),
+            ("etcd:/u:secret@h", "etcd:/u:***@h"),
+            ("postgres://h/db?PASSWORD=secret&a=b", "postgres://h/db?a=b"),
+            ("postgres://h/db?password=se@secret", "postgres://***"),
+            ("postgres://h/db?sslpassword=secret", "postgres://h/db"),
+            ("host=h user=u password=secret", "***"),
+            ("postgres:host=h password='a secret'", "postgres:***"),
         ] {
             assert_eq!(redacted(url), shown);
             assert!(!redacted(url).contains("secret"));
@@ -431,6 +569,16 @@ mod tests {
     fn a_url_of_no_store_names_those_that_there_are() {
         let error = open("carrier-pigeon://u:secret@loft", OpenOptions::default()).unwrap_err().to_string();
         assert!(error.contains("carrier-pigeon://u:***@loft"), "{error}");
+    }
+
+    #[test]
+    fn rule_19_tables_of_a_version_that_is_not_known_say_which_side_to_bring_up() {
+        assert!((OLDEST_PROTOCOL..=PROTOCOL).all(|found| known_protocol("sqlite:x", found.into()).is_ok()));
+        for (found, told) in [(0, "mintage store upgrade"), (u64::from(PROTOCOL) + 1, "use a later program")]
+        {
+            let error = known_protocol("sqlite:x", found).unwrap_err().to_string();
+            assert!(error.contains(told), "{error}");
+        }
     }
 
     #[test]

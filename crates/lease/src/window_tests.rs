@@ -57,7 +57,7 @@ impl Table {
     fn terms(&self) -> Terms {
         match &self.kind {
             Kind::Windows(windows) => windows.terms,
-            Kind::Blocks(_) => unreachable!(),
+            Kind::Blocks(_) | Kind::Scopes(_) => unreachable!(),
         }
     }
 
@@ -81,7 +81,7 @@ impl Table {
         let mut of_host: Vec<Tick> = busy.map(|row| row.mark).collect();
         of_host.sort_unstable();
         let is_nonce_known = self.workers.iter().any(|row| row.nonce == ask.nonce);
-        Rows { named, lowest, ahead, of_host, is_nonce_known }
+        Rows { named, lowest, ahead, of_host, is_nonce_known, scopes: Vec::new() }
     }
 
     fn decide(&self, seen: &Seen, request: &Request) -> Decision {

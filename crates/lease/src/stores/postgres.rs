@@ -1,29 +1,26 @@
 //! The store in a PostgreSQL database: `postgres://host1,host2:port/database?...`, in the schema `mintage`.
 //!
 //! A request is one transaction of two round trips. The first begins it, locks the space's row, and reads the server's time, its
-//! identity and the rows of workers, all after the lock; the second writes what the rule decided and commits. Nothing is
-//! prepared, so a pooler in transaction mode does.
+//! identity and the rows of workers, all after the lock; the second writes what the rule decided and commits. What is prepared is
+//! named by its text, so a pooler in transaction mode does: see `statement`.
 //!
 //! Of several hosts the one that can be written to is found, and found again after a failover.
 
 mod admin;
 mod connect;
 mod rows;
+mod statement;
 mod tls;
 mod transact;
 
 pub use connect::Login;
 
+use super::attempt::{Again, Failure, by_attempts};
 use crate::clock::{HostClock, SystemHostClock};
 use crate::error::{Cause, Error};
-use crate::request::{Answered, Caller, Request, Shown};
-use crate::space::Space;
-use crate::store::{Answering, CheckLine, CreateOptions, Deadline, OpenOptions, Store, StoreEntry, redacted};
+use crate::store::{OpenOptions, Store, StoreEntry, redacted};
 use connect::Connections;
-use mintage::{Entropy, SystemEntropy};
-use std::pin::Pin;
 use std::sync::Arc;
-use std::time::Duration;
 use tokio_postgres::error::SqlState;
 
 /// The list line of this store.
@@ -32,10 +29,13 @@ pub const ENTRY: StoreEntry = StoreEntry {
     summary: "a PostgreSQL database, for many hosts",
     example: "postgres://host1,host2:5432/database",
     open,
-    schema: || SCHEMA.to_owned(),
+    schema: || format!("{SCHEMA}\n{SCOPES}"),
 };
 
 const SCHEMA: &str = include_str!("postgres/schema.sql");
+
+/// What version 2 adds.
+const SCOPES: &str = include_str!("postgres/scopes.sql");
 
 fn open(url: &str, options: OpenOptions) -> Result<Arc<dyn Store>, Error> {
     Ok(Arc::new(Postgres::open(url, options)?))
@@ -51,28 +51,6 @@ pub struct Postgres {
     allows_unsafe: bool,
     connections: Connections,
 }
-
-/// Why an attempt at a transaction ended.
-enum Failure {
-    /// Nothing was done, and the next attempt may do better.
-    Again(Again),
-    /// It is no use, or must not be tried again.
-    Final(Error),
-}
-
-struct Again {
-    source: Cause,
-    /// Whether it was the server that couldn't be reached, rather than its rows.
-    is_unreachable: bool,
-}
-
-impl From<Error> for Failure {
-    fn from(error: Error) -> Self {
-        Self::Final(error)
-    }
-}
-
-type Attempt<'a, T> = Pin<Box<dyn Future<Output = Result<T, Failure>> + Send + 'a>>;
 
 impl Postgres {
     /// The store of a URL. The first call connects.
@@ -91,43 +69,6 @@ impl Postgres {
 
     fn store(&self) -> String {
         self.url.clone()
-    }
-
-    /// Tries until it works, can't work, or the deadline comes.
-    async fn persist<'a, T>(
-        &'a self,
-        request: &'static str,
-        deadline: Deadline,
-        attempt: impl Fn() -> Attempt<'a, T>,
-    ) -> Result<T, Error> {
-        if self.generation != mintage::entropy::generation() {
-            return Err(Error::Forked { store: self.store() });
-        }
-        if deadline.left().is_zero() {
-            return Err(Error::Deadline { store: self.store(), request, source: None });
-        }
-        let mut wait = Duration::from_millis(2);
-        loop {
-            let Again { source, is_unreachable } = match attempt().await {
-                Ok(value) => return Ok(value),
-                Err(Failure::Final(error)) => return Err(error),
-                Err(Failure::Again(again)) => again,
-            };
-            let pause = jittered(wait);
-            if deadline.left() <= pause {
-                let store = self.store();
-                return Err(if is_unreachable {
-                    Error::Unreachable { store, source }
-                } else {
-                    Error::Deadline { store, request, source: Some(source) }
-                });
-            }
-            if is_unreachable {
-                self.connections.forget();
-            }
-            tokio::time::sleep(pause).await;
-            wait = (wait * 2).min(Duration::from_millis(500));
-        }
     }
 
     /// What an error means that came before anything can have been committed.
@@ -155,6 +96,8 @@ impl Postgres {
             }
             // Locks, deadlocks and timeouts: others were faster.
             "40" | "55" | "57" => Failure::Again(Again { source, is_unreachable: false }),
+            // A pooler's server connection to which the statement is new: the next attempt looks first.
+            "26" => Failure::Again(Again { source, is_unreachable: false }),
             // Two processes created one thing at once: the next attempt finds it.
             "23" => Failure::Again(Again { source, is_unreachable: false }),
             "53" => Failure::Final(Error::Full { store, request, source }),
@@ -198,90 +141,5 @@ impl Postgres {
     }
 }
 
-/// Half to one and a half of a pause, so that those who wait don't come all at once.
-fn jittered(pause: Duration) -> Duration {
-    let mut byte = [128];
-    let _ = SystemEntropy.fill(&mut byte);
-    pause / 2 + pause * u32::from(byte[0]) / 255
-}
-
-impl Store for Postgres {
-    fn url(&self) -> &str {
-        &self.url
-    }
-
-    fn clock(&self) -> &dyn HostClock {
-        &*self.clock
-    }
-
-    fn space<'a>(&'a self, name: &'a str, deadline: Deadline) -> Answering<'a, Space> {
-        Box::pin(async move {
-            let attempt =
-                || -> Attempt<'a, _> { Box::pin(self.try_show("open", Some(name), false, deadline)) };
-            let all = self.persist("open", deadline, attempt).await?;
-            Ok(self.in_use(all, name)?.space)
-        })
-    }
-
-    fn ask<'a>(
-        &'a self,
-        space: &'a Space,
-        caller: &'a Caller,
-        request: &'a Request,
-        deadline: Deadline,
-    ) -> Answering<'a, Answered> {
-        Box::pin(async move {
-            let attempt = || -> Attempt<'a, _> { Box::pin(self.try_ask(space, caller, request, deadline)) };
-            self.persist(request.name(), deadline, attempt).await
-        })
-    }
-
-    fn create<'a>(
-        &'a self,
-        space: &'a Space,
-        options: CreateOptions,
-        deadline: Deadline,
-    ) -> Answering<'a, Space> {
-        Box::pin(async move {
-            let attempt = || -> Attempt<'a, _> { Box::pin(self.try_create(space, options, deadline)) };
-            self.persist("create", deadline, attempt).await
-        })
-    }
-
-    fn list(&self, deadline: Deadline) -> Answering<'_, Vec<Shown>> {
-        Box::pin(async move {
-            let attempt = || -> Attempt<'_, _> { Box::pin(self.try_show("list", None, true, deadline)) };
-            self.persist("list", deadline, attempt).await
-        })
-    }
-
-    fn show<'a>(&'a self, name: &'a str, deadline: Deadline) -> Answering<'a, Shown> {
-        Box::pin(async move {
-            let attempt =
-                || -> Attempt<'a, _> { Box::pin(self.try_show("show", Some(name), true, deadline)) };
-            let all = self.persist("show", deadline, attempt).await?;
-            self.in_use(all, name)
-        })
-    }
-
-    fn drop_space<'a>(&'a self, name: &'a str, deadline: Deadline) -> Answering<'a, ()> {
-        Box::pin(async move {
-            let attempt = || -> Attempt<'a, _> { Box::pin(self.try_drop(name, deadline)) };
-            self.persist("drop", deadline, attempt).await
-        })
-    }
-
-    fn check(&self, deadline: Deadline) -> Answering<'_, Vec<CheckLine>> {
-        Box::pin(async move {
-            let attempt = || -> Attempt<'_, _> { Box::pin(self.try_check(deadline)) };
-            self.persist("check", deadline, attempt).await
-        })
-    }
-
-    fn upgrade(&self, deadline: Deadline) -> Answering<'_, ()> {
-        Box::pin(async move {
-            let attempt = || -> Attempt<'_, _> { Box::pin(self.try_upgrade(deadline)) };
-            self.persist("upgrade", deadline, attempt).await
-        })
-    }
-}
+// Idle connections lead to a server that isn't the right one any more.
+by_attempts!(Postgres, |store: &Postgres| store.connections.forget());

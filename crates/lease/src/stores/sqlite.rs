@@ -28,8 +28,13 @@ pub const ENTRY: StoreEntry = StoreEntry {
     summary: "a file, for the processes of one host",
     example: "sqlite:/var/lib/mintage/ids.db",
     open,
-    schema: || include_str!("sqlite/schema.sql").to_owned(),
+    schema: || format!("{SCHEMA}\n{SCOPES}"),
 };
+
+const SCHEMA: &str = include_str!("sqlite/schema.sql");
+
+/// What version 2 adds.
+const SCOPES: &str = include_str!("sqlite/scopes.sql");
 
 fn open(url: &str, options: OpenOptions) -> Result<Arc<dyn Store>, Error> {
     Ok(Arc::new(Sqlite::open(url, options)?))

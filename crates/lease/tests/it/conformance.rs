@@ -1,9 +1,9 @@
 //! What every store does, over each store by one line.
 
-use crate::site::{Client, Site, blocks, nonce, refused, short, soon, windows};
+use crate::site::{Client, Site, blocks, nonce, refused, scopes, short, soon, windows};
 use mintage_lease::error::Lost;
 use mintage_lease::request::{Acquire, Bump, Claim, Lease};
-use mintage_lease::space::BlockTerms;
+use mintage_lease::space::{BlockTerms, ScopeTerms};
 use mintage_lease::state::Tick;
 use mintage_lease::store::{CreateOptions, Deadline};
 use mintage_lease::{Error, Refusal, Request};
@@ -38,6 +38,12 @@ macro_rules! suite {
                 what_is_left_of_a_block_is_given_back_once,
                 tickets_keep_their_offset_through_bumps,
                 a_counter_that_someone_saw_higher_stops_until_it_is_bumped,
+                scopes_count_from_the_first_value_whoever_takes_first,
+                values_that_are_taken_together_follow_each_other,
+                names_of_scopes_are_bytes_and_nothing_else,
+                scopes_are_listed_by_pages,
+                an_import_moves_one_scope_up,
+                scopes_that_someone_saw_further_stop_until_all_are_moved_on,
                 a_dropped_space_leaves_a_tombstone_and_begins_again_on_hold,
                 no_name_issues_a_number_twice_however_often_it_is_dropped,
                 a_deadline_that_has_passed_does_nothing,
@@ -63,9 +69,19 @@ macro_rules! suite {
 }
 pub(crate) use suite;
 
+pub(crate) use crate::scopes::{
+    an_import_moves_one_scope_up, names_of_scopes_are_bytes_and_nothing_else, scopes_are_listed_by_pages,
+    scopes_count_from_the_first_value_whoever_takes_first,
+    scopes_that_someone_saw_further_stop_until_all_are_moved_on,
+    values_that_are_taken_together_follow_each_other,
+};
+
 suite!(sqlite, Some(crate::sqlite::site()));
 suite!(postgres, crate::postgres::site());
 suite!(pgbouncer, crate::postgres::pooled_site());
+suite!(mariadb, crate::mysql::site());
+suite!(etcd, crate::etcd::site());
+suite!(zookeeper, crate::zookeeper::site());
 
 pub(crate) async fn a_space_is_created_once_and_never_by_opening(site: &Site) {
     let store = site.store();
@@ -403,6 +419,44 @@ pub(crate) async fn a_counter_that_someone_saw_higher_stops_until_it_is_bumped(s
     assert_eq!(refused(fresh.claim(10).await), Refusal::Stale { next: 11 });
     fresh.desk.bump(&fresh.caller, Bump::To(1_000), soon()).await.unwrap();
     assert_eq!(client.claim(10).await.unwrap().start, 1_000);
+}
+
+/// A store whose tables `downgrade` makes those of version 1. Rule 19.
+pub(crate) async fn a_store_of_version_1_goes_on_and_is_brought_up(site: &Site, downgrade: impl FnOnce()) {
+    let mut invoices = site.blocks("invoices", BlockTerms::default()).await;
+    let mut orders = site.windows("orders", |_| {}).await;
+    invoices.claim(10).await.unwrap();
+    let lease = orders.one().await;
+    downgrade();
+    // Nothing changes for who needs nothing of version 2.
+    assert_eq!(invoices.claim(10).await.unwrap().start, 11);
+    site.blocks("receipts", BlockTerms::default()).await;
+    let version = async || {
+        let lines = site.store().check(soon()).await.unwrap();
+        lines.into_iter().find(|line| line.what == "version").unwrap().found
+    };
+    assert!(version().await.starts_with("tables of protocol 1"));
+    let mut tasks = Vec::new();
+    for task in 0..10 {
+        let store = site.store();
+        tasks.push(tokio::spawn(async move {
+            if task % 2 == 0 {
+                store.upgrade(soon()).await.unwrap();
+            } else {
+                let space = scopes("issues", ScopeTerms::default());
+                store.create(&space, CreateOptions::default(), soon()).await.unwrap();
+            }
+        }));
+    }
+    for task in tasks {
+        task.await.unwrap();
+    }
+    assert!(version().await.starts_with("tables of protocol 2"));
+    assert_eq!(site.client("issues").await.take("a", 1).await.unwrap(), (1, 2));
+    assert_eq!(invoices.claim(10).await.unwrap().start, 21);
+    orders.renew(&[lease]).await.remove(0).unwrap();
+    let shown = site.store().list(soon()).await.unwrap();
+    assert!(shown.iter().all(|shown| shown.state.holds == 0 && !shown.state.block.is_stale), "{shown:?}");
 }
 
 pub(crate) async fn a_dropped_space_leaves_a_tombstone_and_begins_again_on_hold(site: &Site) {

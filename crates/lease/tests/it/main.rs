@@ -5,12 +5,18 @@
 #[expect(clippy::disallowed_methods, reason = "a minter renews in real time, and these tests watch it do so")]
 mod allocator;
 mod conformance;
+mod etcd;
 #[expect(clippy::disallowed_methods, reason = "a minter renews in real time, and these tests watch it do so")]
 mod minter;
 mod model;
+mod mysql;
+mod networked;
 mod postgres;
 #[expect(clippy::disallowed_methods, reason = "it watches the threads of a real process fall asleep")]
 mod processes;
 mod proxy;
+mod scopes;
 mod site;
 mod sqlite;
+mod tickets;
+mod zookeeper;

@@ -1,8 +1,8 @@
 //! Where a conformance test finds a store, and what it asks there.
 
 use mintage::{Scheme, UnixNanos};
-use mintage_lease::request::{Acquire, Answered, Block, Claim, GiveBack, Held, Lease, Release};
-use mintage_lease::space::{BlockTerms, Kind, Timing, Windows};
+use mintage_lease::request::{Acquire, Answered, Block, Claim, GiveBack, Held, Lease, Release, Take};
+use mintage_lease::space::{BlockTerms, Kind, ScopeTerms, Timing, Windows};
 use mintage_lease::state::{Nonce, Tick};
 use mintage_lease::store::{CreateOptions, Deadline, Desk, OpenOptions, draw_nonce, open};
 use mintage_lease::{Caller, Error, Refusal, Request, Space, SpaceId, Store};
@@ -19,6 +19,11 @@ pub(crate) struct Site {
 }
 
 impl Site {
+    /// The store at a URL, which others keep there.
+    pub(crate) fn of(url: String) -> Self {
+        Self { url, options: OpenOptions::default(), _kept: Box::new(()) }
+    }
+
     /// A handle of its own, as another process would have.
     pub(crate) fn store(&self) -> Arc<dyn Store> {
         open(&self.url, self.options.clone()).unwrap()
@@ -32,6 +37,11 @@ impl Site {
     /// Creates a space of blocks and opens it.
     pub(crate) async fn blocks(&self, name: &str, terms: BlockTerms) -> Client {
         self.create(blocks(name, terms)).await
+    }
+
+    /// Creates a space of scopes and opens it.
+    pub(crate) async fn scopes(&self, name: &str, terms: ScopeTerms) -> Client {
+        self.create(scopes(name, terms)).await
     }
 
     pub(crate) async fn create(&self, space: Space) -> Client {
@@ -64,6 +74,10 @@ pub(crate) fn windows(name: &str, change: impl FnOnce(&mut Windows)) -> Space {
 
 pub(crate) fn blocks(name: &str, terms: BlockTerms) -> Space {
     Space { id: new_id(), name: name.to_owned(), kind: Kind::Blocks(terms) }
+}
+
+pub(crate) fn scopes(name: &str, terms: ScopeTerms) -> Space {
+    Space { id: new_id(), name: name.to_owned(), kind: Kind::Scopes(terms) }
 }
 
 fn new_id() -> SpaceId {
@@ -131,6 +145,21 @@ impl Client {
     pub(crate) async fn give_back(&mut self, block: Block, unused: u64) -> Result<(), Error> {
         self.caller.witness.mark = unused;
         self.desk.give_back(&self.caller, GiveBack { block, unused }, soon()).await.map(|_| ())
+    }
+
+    /// The next values of a scope, as the first and the one after the last.
+    pub(crate) async fn take(&mut self, scope: &str, size: u64) -> Result<(u64, u64), Error> {
+        let take = Take { nonce: draw_nonce().unwrap(), scope: scope.parse().unwrap(), size };
+        let answered = self.desk.take(&self.caller, take, soon()).await?;
+        // The mark is of one scope, and these tests ask for several.
+        self.caller.witness.see(answered.answer.serial, 0);
+        Ok((answered.answer.start, answered.answer.end))
+    }
+
+    /// Of a scope as it is shown, the next value.
+    pub(crate) async fn next_of(&self, scope: &str) -> Option<u64> {
+        let shown = self.desk.scope(&self.caller, scope.parse().unwrap(), soon()).await.unwrap();
+        shown.answer.map(|row| row.next)
     }
 
     pub(crate) async fn done(&self, request: Request) -> Result<(), Error> {

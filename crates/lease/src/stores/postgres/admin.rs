@@ -1,25 +1,23 @@
 //! What operators ask: tables, spaces, and whether all is well.
 
 use super::connect::Taken;
-use super::rows::{Statement, Uuid, insert, micros, read, space_of, worker_of};
-use super::transact::{Moment, begin, moment_statement, query, state};
-use super::{Failure, Postgres, SCHEMA};
+use super::rows::{Uuid, insert, micros, read, read_or_null, space_of, state_of, worker_of};
+use super::statement::Statement;
+use super::transact::{Moment, begin, moment_statement};
+use super::{Failure, Postgres, SCHEMA, SCOPES};
+use crate::creating::{Creation, Namesake, creation};
 use crate::error::Error;
-use crate::request::{Caller, Shown};
-use crate::rules::created;
-use crate::space::{Kind, Space};
-use crate::state::{Seen, Witness};
-use crate::store::{CheckLine, CreateOptions, Deadline, PROTOCOL, expected};
-use crate::window::check_clock;
+use crate::request::Shown;
+use crate::space::Space;
+use crate::store::{CheckLine, CreateOptions, Deadline, PROTOCOL};
 use mintage::UnixNanos;
 use std::collections::BTreeMap;
-use tokio_postgres::types::Type;
-use tokio_postgres::{Row, SimpleQueryMessage};
+use tokio_postgres::{SimpleQueryMessage, SimpleQueryRow as Row};
 
 /// Whoever makes tables or spaces holds this lock of the database meanwhile: `mintage`, as a number.
 const LOCK: &str = "SELECT pg_advisory_xact_lock(30808996423297893)";
 
-const SPACES: &str = "SELECT * FROM mintage.space JOIN mintage.state ON \"space\" = \"id\" WHERE $1::text IS NULL OR \
+const SPACES: &str = "SELECT * FROM mintage.space JOIN mintage.state ON \"space\" = \"id\" WHERE $1 IS NULL OR \
      \"name\" = $1 ORDER BY \"name\", \"dropped\" IS NOT NULL, \"dropped\" DESC";
 
 impl Postgres {
@@ -51,7 +49,7 @@ impl Postgres {
         deadline: Deadline,
     ) -> Result<Moment, Failure> {
         let statement = moment_statement(None);
-        let rows = self.within(request, deadline, query(&taken.client, &statement)).await?;
+        let rows = self.within(request, deadline, taken.query(&statement)).await?;
         self.moment(&rows)
     }
 
@@ -80,12 +78,36 @@ impl Postgres {
             return Ok(false);
         }
         self.within(request, deadline, client.batch_execute(SCHEMA)).await?;
+        self.within(request, deadline, client.batch_execute(SCOPES)).await?;
         Ok(true)
+    }
+
+    /// Adds what version 2 has and the tables lack, in a transaction that is begun.
+    async fn bring_up(
+        &self,
+        request: &'static str,
+        taken: &Taken<'_>,
+        deadline: Deadline,
+    ) -> Result<(), Failure> {
+        let is_old = format!("SELECT FROM mintage.meta WHERE \"protocol\" < {PROTOCOL}");
+        let has_rows = |messages: Vec<SimpleQueryMessage>| {
+            messages.iter().any(|message| matches!(message, SimpleQueryMessage::Row(_)))
+        };
+        let client = &taken.client;
+        if !has_rows(self.within(request, deadline, client.simple_query(&is_old)).await?) {
+            return Ok(());
+        }
+        self.within(request, deadline, client.batch_execute(LOCK)).await?;
+        if has_rows(self.within(request, deadline, client.simple_query(&is_old)).await?) {
+            self.within(request, deadline, client.batch_execute(SCOPES)).await?;
+        }
+        Ok(())
     }
 
     pub(super) async fn try_upgrade(&self, deadline: Deadline) -> Result<(), Failure> {
         let taken = self.begun("upgrade", deadline).await?;
         self.make_tables("upgrade", &taken, deadline).await?;
+        self.bring_up("upgrade", &taken, deadline).await?;
         self.now("upgrade", &taken, deadline).await?;
         self.write_and_commit("upgrade", taken, &Statement::new("SELECT 1"), deadline).await
     }
@@ -99,40 +121,24 @@ impl Postgres {
         let request = "create";
         let taken = self.begun(request, deadline).await?;
         self.make_tables(request, &taken, deadline).await?;
+        if space.scopes().is_some() {
+            self.bring_up(request, &taken, deadline).await?;
+        }
         // Ordered by a lock of its own, as a space that isn't there yet has no row to lock.
         self.within(request, deadline, taken.client.batch_execute(LOCK)).await?;
         let moment = self.now(request, &taken, deadline).await?;
         let spaces = self.spaces(request, &taken, Some(&space.name), deadline).await?;
-        let name = || space.name.clone();
-        if let Some(found) = spaces.iter().find(|found| found.dropped.is_none()) {
-            return match found.space.difference(space) {
-                Some(difference) => Err(Error::SpaceDiffers { space: name(), difference }.into()),
-                None => {
-                    self.write_and_commit(request, taken, &Statement::new("SELECT 1"), deadline).await?;
-                    Ok(found.space.clone())
+        let namesakes: Vec<_> = spaces.iter().map(Namesake::from).collect();
+        let (found, statement) =
+            match creation(space, &namesakes, options, moment.now, moment.live, &*self.clock)? {
+                // Committed all the same: tables may have been made.
+                Creation::There(found) => (found, Statement::new("SELECT 1")),
+                Creation::Begins(state) => {
+                    (space.clone(), insert(space, &state).map_err(|what| self.corrupt(what))?)
                 }
             };
-        }
-        if let Err(fault) = space.validate(moment.now) {
-            return Err(Error::SpaceFault { space: name(), fault }.into());
-        }
-        let caller = Caller { trusts_clock: options.trusts_clock, ..Caller::default() };
-        let expected = expected(&caller, &*self.clock);
-        let seen = Seen { now: moment.now, live: moment.live, expected, witness: Witness::default() };
-        if let Kind::Windows(windows) = &space.kind
-            && let Err(refusal) = check_clock(&windows.terms, &seen)
-        {
-            let (now, events) = (moment.now, Vec::new());
-            return Err(Error::Refused { space: name(), refusal, now, events }.into());
-        }
-        let dropped: Vec<_> = spaces.iter().map(|found| (&found.space, &found.state)).collect();
-        let state = match created(space, &seen, &dropped, options.restart_hold) {
-            Ok((state, _)) => state,
-            Err(difference) => return Err(Error::NameUsed { space: name(), difference }.into()),
-        };
-        let statement = insert(space, &state).map_err(|what| self.corrupt(what))?;
         self.write_and_commit(request, taken, &statement, deadline).await?;
-        Ok(space.clone())
+        Ok(found)
     }
 
     pub(super) async fn try_drop(&self, name: &str, deadline: Deadline) -> Result<(), Failure> {
@@ -144,8 +150,8 @@ impl Postgres {
             "SELECT \"id\" FROM mintage.space JOIN mintage.state ON \"space\" = \"id\" WHERE \"name\" = $1 AND \
              \"dropped\" IS NULL FOR UPDATE OF state",
         )
-        .with(name.to_owned(), Type::TEXT);
-        let rows = self.within(request, deadline, query(&taken.client, &lock)).await?;
+        .with(name);
+        let rows = self.within(request, deadline, taken.query(&lock)).await?;
         let Some(row) = rows.first() else {
             let (store, space) = (self.store(), name.to_owned());
             return Err(Error::NoSuchSpace { store, space }.into());
@@ -153,8 +159,8 @@ impl Postgres {
         let id: Uuid = read(row, "id").map_err(|what| self.corrupt(what))?;
         let micros = i64::try_from(moment.now.0 / 1_000).unwrap_or(i64::MAX);
         let statement = Statement::new("UPDATE mintage.space SET \"dropped\" = $2 WHERE \"id\" = $1")
-            .with(id, Type::UUID)
-            .with(micros, Type::INT8);
+            .with(id)
+            .with(micros);
         self.write_and_commit(request, taken, &statement, deadline).await
     }
 
@@ -165,13 +171,13 @@ impl Postgres {
         name: Option<&str>,
         deadline: Deadline,
     ) -> Result<Vec<Shown>, Failure> {
-        let statement = Statement::new(SPACES).with(name.map(ToOwned::to_owned), Type::TEXT);
-        let rows = self.within(request, deadline, query(&taken.client, &statement)).await?;
+        let statement = Statement::new(SPACES).with(name);
+        let rows = self.within(request, deadline, taken.query(&statement)).await?;
         let shown = |row: &Row| -> Result<Shown, String> {
-            let is_dropped: Option<i64> = read(row, "dropped")?;
+            let is_dropped: Option<i64> = read_or_null(row, "dropped")?;
             Ok(Shown {
                 space: space_of(row)?,
-                state: state(row)?,
+                state: state_of(row)?,
                 workers: Vec::new(),
                 now: UnixNanos(0),
                 dropped: is_dropped.map(|_| micros(row, "dropped")).transpose()?,
@@ -193,11 +199,11 @@ impl Postgres {
         let mut workers = BTreeMap::new();
         if with_workers {
             let statement = Statement::new(
-                "SELECT * FROM mintage.worker WHERE $1::text IS NULL OR \"space\" IN (SELECT \"id\" FROM mintage.space WHERE \
+                "SELECT * FROM mintage.worker WHERE $1 IS NULL OR \"space\" IN (SELECT \"id\" FROM mintage.space WHERE \
                  \"name\" = $1) ORDER BY \"worker\"",
             )
-            .with(name.map(ToOwned::to_owned), Type::TEXT);
-            for row in self.within(request, deadline, query(&taken.client, &statement)).await? {
+            .with(name);
+            for row in self.within(request, deadline, taken.query(&statement)).await? {
                 let id: Uuid = read(&row, "space").map_err(|what| self.corrupt(what))?;
                 let worker = worker_of(&row).map_err(|what| self.corrupt(what))?;
                 workers.entry(id.0).or_insert_with(Vec::new).push(worker);
@@ -211,11 +217,6 @@ impl Postgres {
         Ok(all)
     }
 
-    pub(super) fn in_use(&self, all: Vec<Shown>, name: &str) -> Result<Shown, Error> {
-        let in_use = all.into_iter().find(|shown| shown.dropped.is_none());
-        in_use.ok_or_else(|| Error::NoSuchSpace { store: self.store(), space: name.to_owned() })
-    }
-
     pub(super) async fn try_check(&self, deadline: Deadline) -> Result<Vec<CheckLine>, Failure> {
         let taken = self.begun("check", deadline).await?;
         let wall = self.clock.wall();
@@ -223,9 +224,12 @@ impl Postgres {
         let statement = Statement::new(
             "SELECT current_setting('synchronous_commit') AS durability, current_setting('full_page_writes') AS pages, \
              current_setting('server_version') AS version, has_table_privilege('mintage.state', 'UPDATE') AND \
-             has_table_privilege('mintage.worker', 'INSERT, UPDATE') AS may_mint",
+             has_table_privilege('mintage.worker', 'INSERT, UPDATE') AND (NOT EXISTS (SELECT FROM mintage.space WHERE \"kind\" = \
+             'scopes' AND \"dropped\" IS NULL) OR has_table_privilege(to_regclass('mintage.scope'), 'SELECT') AND \
+             has_table_privilege(to_regclass('mintage.scope'), 'INSERT') AND has_table_privilege(to_regclass('mintage.scope'), \
+             'UPDATE')) AS may_mint",
         );
-        let rows = self.within("check", deadline, query(&taken.client, &statement)).await?;
+        let rows = self.within("check", deadline, taken.query(&statement)).await?;
         let lines = rows.first().map(|row| -> Result<_, String> {
             let (durability, pages): (String, String) = (read(row, "durability")?, read(row, "pages")?);
             let (version, may_mint): (String, bool) = (read(row, "version")?, read(row, "may_mint")?);
@@ -245,7 +249,11 @@ impl Postgres {
                     off < 1_000_000_000,
                     format!("the server says {}, this host's wall clock {wall}", moment.now),
                 ),
-                line("version", true, format!("tables of protocol {PROTOCOL}, PostgreSQL {version}")),
+                line(
+                    "version",
+                    true,
+                    format!("tables of protocol {}, PostgreSQL {version}", moment.protocol),
+                ),
                 line(
                     "privileges",
                     may_mint,

@@ -1,14 +1,16 @@
 //! Connections: the URL, and which of its hosts can be written to now.
 
+use super::statement::{Prepared, Statement, Uncommitted, commit, run};
 use super::tls::{Mode, connector};
 use crate::error::{Cause, Error};
 use crate::store::{Deadline, redacted};
+use crate::stores::url::decoded;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio_postgres::config::TargetSessionAttrs;
-use tokio_postgres::{Client, Config};
+use tokio_postgres::{Client, Config, SimpleQueryRow};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 /// Most connections that a handle has at once: requests to one space wait for each other anyway.
@@ -65,7 +67,7 @@ impl std::fmt::Debug for Login {
 pub(super) struct Connections {
     config: Config,
     tls: MakeRustlsConnect,
-    idle: Mutex<Vec<Client>>,
+    idle: Mutex<Vec<(Client, Prepared)>>,
     permits: Semaphore,
 }
 
@@ -81,9 +83,9 @@ impl Connections {
     pub(super) async fn take(&self, deadline: Deadline) -> Result<Taken<'_>, Cause> {
         let permit = tokio::time::timeout_at(deadline.0, self.permits.acquire()).await??;
         let idle = || self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        while let Some(client) = idle() {
+        while let Some((client, prepared)) = idle() {
             if !client.is_closed() {
-                return Ok(Taken { connections: self, client, _permit: permit });
+                return Ok(Taken { connections: self, client, prepared, _permit: permit });
             }
         }
         let (client, connection) =
@@ -92,7 +94,7 @@ impl Connections {
         tokio::spawn(async move {
             let _ = connection.await;
         });
-        Ok(Taken { connections: self, client, _permit: permit })
+        Ok(Taken { connections: self, client, prepared: Prepared::default(), _permit: permit })
     }
 
     /// Closes what is idle: after a failover those connections lead to the wrong server.
@@ -112,13 +114,40 @@ impl std::fmt::Debug for Connections {
 pub(super) struct Taken<'a> {
     connections: &'a Connections,
     pub(super) client: Client,
+    prepared: Prepared,
     _permit: SemaphorePermit<'a>,
 }
 
 impl Taken<'_> {
     /// Keeps it for the next request; only between transactions.
     pub(super) fn give_back(self) {
-        self.connections.idle.lock().unwrap_or_else(PoisonError::into_inner).push(self.client);
+        self.connections
+            .idle
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push((self.client, self.prepared));
+    }
+
+    /// The rows of one statement.
+    pub(super) async fn query(
+        &self,
+        statement: &Statement,
+    ) -> Result<Vec<SimpleQueryRow>, tokio_postgres::Error> {
+        self.run("", &[statement]).await.map(|mut sets| sets.pop().unwrap_or_default())
+    }
+
+    /// See [`run`].
+    pub(super) async fn run(
+        &self,
+        before: &str,
+        statements: &[&Statement],
+    ) -> Result<Vec<Vec<SimpleQueryRow>>, tokio_postgres::Error> {
+        run(&self.client, &self.prepared, before, statements).await
+    }
+
+    /// See [`commit`].
+    pub(super) async fn commit(&self, statement: &Statement) -> Result<(), Uncommitted> {
+        commit(&self.client, &self.prepared, statement).await
     }
 }
 
@@ -145,26 +174,6 @@ fn split_tls(url: &str) -> Result<(String, Mode, Option<PathBuf>), String> {
     }
     let plain = if kept.is_empty() { start.to_owned() } else { format!("{start}?{}", kept.join("&")) };
     Ok((plain, mode, root))
-}
-
-/// Percent-encoded text as it was meant.
-fn decoded(text: &str) -> String {
-    let mut bytes = Vec::new();
-    let mut rest = text.as_bytes();
-    while let [first, tail @ ..] = rest {
-        let hex = tail.get(..2).and_then(|hex| std::str::from_utf8(hex).ok());
-        match hex.and_then(|hex| u8::from_str_radix(hex, 16).ok()) {
-            Some(byte) if *first == b'%' => {
-                bytes.push(byte);
-                rest = &tail[2..];
-            }
-            _ => {
-                bytes.push(*first);
-                rest = tail;
-            }
-        }
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 #[cfg(test)]

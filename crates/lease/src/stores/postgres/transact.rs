@@ -1,25 +1,25 @@
 //! One request as one transaction of two round trips. Rules 10, 11 and 17.
 
 use super::connect::Taken;
-use super::rows::{Statement, Uuid, micros, read, state_of, whole, worker_of, write};
-use super::{Again, Failure, Postgres};
+use super::rows::{Uuid, micros, read, scope_of, state_of, whole, worker_of, write};
+use super::statement::{Statement, Uncommitted};
+use super::{Failure, Postgres};
 use crate::error::Error;
 use crate::identity::Identity;
-use crate::request::{Answered, Caller, Request};
+use crate::request::{Answered, Caller, MAX_PAGE, Request};
 use crate::rules::decide;
 use crate::space::{Space, SpaceId};
-use crate::state::{Rows, Seen, SpaceState, WorkerRow};
-use crate::store::{Deadline, PROTOCOL, anchor, expected};
+use crate::state::{Rows, ScopeName, Seen};
+use crate::store::{Deadline, anchor, expected, known_protocol};
 use mintage::UnixNanos;
 use std::time::Duration;
-use tokio_postgres::types::Type;
-use tokio_postgres::{Client, Row};
+use tokio_postgres::SimpleQueryRow as Row;
 
 /// What a transaction sees besides the space's rows: see [`MOMENT`].
 pub(super) struct Moment {
     pub(super) now: UnixNanos,
     pub(super) live: Identity,
-    pub(super) protocol: u32,
+    pub(super) protocol: u64,
     pub(super) has_fsync: bool,
 }
 
@@ -45,7 +45,7 @@ pub(super) fn begin(deadline: Deadline) -> String {
     let idle = left.min(IDLE.as_millis());
     format!(
         "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SET LOCAL statement_timeout = {left}; \
-         SET LOCAL lock_timeout = {left}; SET LOCAL idle_in_transaction_session_timeout = {idle}"
+         SET LOCAL lock_timeout = {left}; SET LOCAL idle_in_transaction_session_timeout = {idle};"
     )
 }
 
@@ -53,133 +53,103 @@ pub(super) fn begin(deadline: Deadline) -> String {
 pub(super) fn moment_statement(space: Option<SpaceId>) -> Statement {
     let in_use = "EXISTS (SELECT FROM mintage.space WHERE \"id\" = $1 AND \"dropped\" IS NULL) AS in_use";
     match space {
-        Some(id) => Statement::new(format!("SELECT {MOMENT}, {in_use}")).with(Uuid(id.0), Type::UUID),
+        Some(id) => Statement::new(format!("SELECT {MOMENT}, {in_use}")).with(Uuid(id.0)),
         None => Statement::new(format!("SELECT {MOMENT}")),
     }
 }
 
-/// Sends one statement; it is on its way once the future was polled.
-pub(super) async fn query(client: &Client, statement: &Statement) -> Result<Vec<Row>, tokio_postgres::Error> {
-    client.query_typed(&statement.sql, &statement.parameters()).await
-}
-
-/// The statements that read what a rule must see of workers.
-struct Reads {
-    named: Statement,
-    lowest: Statement,
-    ahead: Statement,
-    of_host: Statement,
-    nonce: Statement,
-}
-
-impl Reads {
-    fn of(space: &Space, request: &Request) -> Self {
-        const WORKER: &str = "SELECT \"worker\", \"mark\", \"from_tick\", \"serial\", \"nonce\", \"host\", \"is_burned\" FROM mintage.worker \
-             WHERE \"space\" = $1";
-        let of_space = |sql: String| Statement::new(sql).with(Uuid(space.id.0), Type::UUID);
-        // A worker that no column holds has no row.
-        let workers: Vec<i64> =
-            request.workers().into_iter().filter_map(|worker| i64::try_from(worker).ok()).collect();
-        let (want, host, nonce) = match request {
-            Request::Acquire(ask) => (i64::from(ask.want), ask.host.clone(), ask.nonce.0),
-            _ => (0, String::new(), 0),
-        };
-        let quota = space.windows().map_or(0, |windows| i64::from(windows.terms.host_quota));
-        Self {
-            named: of_space(format!("{WORKER} AND \"worker\" = ANY ($2)")).with(workers, Type::INT8_ARRAY),
-            lowest: of_space(format!("{WORKER} AND NOT \"is_burned\" ORDER BY \"mark\", \"worker\" LIMIT $2"))
-                .with(want, Type::INT8),
-            ahead: of_space(
-                "SELECT \"worker\" FROM mintage.worker WHERE \"space\" = $1 AND \"worker\" >= (SELECT \"next_worker\" FROM \
-                 mintage.state WHERE \"space\" = $1) ORDER BY \"worker\""
-                    .to_owned(),
-            ),
-            // The highest ones: those above the present tick are chosen once the server's time is known.
-            of_host: of_space(
-                "SELECT \"mark\" FROM mintage.worker WHERE \"space\" = $1 AND \"host\" = $2 ORDER BY \"mark\" DESC LIMIT $3"
-                    .to_owned(),
-            )
-            .with(host, Type::TEXT)
-            .with(quota, Type::INT8),
-            nonce: of_space(
-                "SELECT EXISTS (SELECT FROM mintage.worker WHERE \"space\" = $1 AND \"nonce\" = $2) AS known".to_owned(),
-            )
-            .with(Uuid(nonce), Type::UUID),
-        }
+/// Reads what a rule must see of workers or of scopes.
+fn rows_of(space: &Space, request: &Request) -> Statement {
+    if let Some(scopes) = scopes(space, request) {
+        return scopes;
     }
+    const WORKER: &str = "SELECT \"worker\", \"mark\", \"from_tick\", \"serial\", \"nonce\", \"host\", \"is_burned\" FROM mintage.worker \
+         WHERE \"space\" = $1";
+    let of_space = |sql: String| Statement::new(sql).with(Uuid(space.id.0));
+    let Request::Acquire(ask) = request else {
+        // A worker that no column holds has no row.
+        let workers = request.workers().into_iter().filter_map(|worker| i64::try_from(worker).ok());
+        let mut named = of_space(format!("{WORKER} AND \"worker\" = ANY ($2)"));
+        named.add_all("int8[]", workers);
+        return named;
+    };
+    let quota = space.windows().map_or(0, |windows| i64::from(windows.terms.host_quota));
+    // One statement for what a grant must see, as each costs time of its own. Of the host's leases the highest ones: those above the present
+    // tick are chosen once the server's time is known.
+    let sql = format!(
+        "SELECT 'lowest' AS seen_as, * FROM ({WORKER} AND NOT \"is_burned\" ORDER BY \"mark\", \"worker\" LIMIT $2) AS lowest UNION ALL \
+         SELECT 'ahead', * FROM ({WORKER} AND \"worker\" >= (SELECT \"next_worker\" FROM mintage.state WHERE \"space\" = $1) \
+         ORDER BY \"worker\") AS ahead UNION ALL \
+         SELECT 'of_host', * FROM ({WORKER} AND \"host\" = $3 ORDER BY \"mark\" DESC LIMIT $4) AS of_host UNION ALL \
+         SELECT 'nonce', * FROM ({WORKER} AND \"nonce\" = $5 LIMIT 1) AS nonce"
+    );
+    of_space(sql).with(i64::from(ask.want)).with(ask.host.as_str()).with(quota).with(Uuid(ask.nonce.0))
+}
+
+/// Reads what a rule must see of scopes, where it is about them.
+fn scopes(space: &Space, request: &Request) -> Option<Statement> {
+    const SCOPE: &str = "SELECT \"scope\", \"next\", \"jumped\", \"serial\", \"nonce\" FROM mintage.scope WHERE \"space\" = $1";
+    space.scopes()?;
+    let of_space = |sql: String| Statement::new(sql).with(Uuid(space.id.0));
+    if let Some(scope) = request.scope() {
+        return Some(of_space(format!("{SCOPE} AND \"scope\" = $2")).with(scope.as_str()));
+    }
+    let page = request.page()?;
+    // No name is empty, so that each comes after the empty text.
+    let after = page.after.as_ref().map_or("", ScopeName::as_str);
+    let sql = format!("{SCOPE} AND \"scope\" > $2 ORDER BY \"scope\" LIMIT $3");
+    Some(of_space(sql).with(after).with(i64::from(page.most.min(MAX_PAGE))))
 }
 
 /// What the first round trip brought.
 struct Read {
     state: Vec<Row>,
     moment: Vec<Row>,
-    named: Vec<Row>,
-    lowest: Vec<Row>,
-    ahead: Vec<Row>,
-    of_host: Vec<Row>,
-    nonce: Vec<Row>,
+    rows: Vec<Row>,
 }
 
-/// The first round trip: everything is sent before anything is awaited, in this order. Each statement after the lock sees what was
-/// committed before it was had.
+/// The first round trip: the lock before all else. Each statement after it sees what was committed before it was had.
 async fn first_trip(
-    client: &Client,
+    taken: &Taken<'_>,
     begin: &str,
-    lock: &Statement,
-    moment: &Statement,
-    reads: &Reads,
+    space: &Space,
     request: &Request,
 ) -> Result<Read, tokio_postgres::Error> {
-    let begun = client.batch_execute(begin);
-    let (state, moment) = (query(client, lock), query(client, moment));
-    let (mut lowest, mut ahead, mut of_host, mut nonce) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-    let mut named = Vec::new();
-    let (begun, state, moment) = if matches!(request, Request::Acquire(_)) {
-        let all = tokio::join!(
-            biased;
-            begun,
-            state,
-            moment,
-            query(client, &reads.lowest),
-            query(client, &reads.ahead),
-            query(client, &reads.of_host),
-            query(client, &reads.nonce)
-        );
-        let (begun, state, moment, first, second, third, fourth) = all;
-        if let (Ok(_), Ok(_), Ok(_)) = (&begun, &state, &moment) {
-            (lowest, ahead, of_host, nonce) = (first?, second?, third?, fourth?);
-        }
-        (begun, state, moment)
-    } else if request.workers().is_empty() {
-        tokio::join!(biased; begun, state, moment)
-    } else {
-        let (begun, state, moment, rows) =
-            tokio::join!(biased; begun, state, moment, query(client, &reads.named));
-        if let (Ok(_), Ok(_), Ok(_)) = (&begun, &state, &moment) {
-            named = rows?;
-        }
-        (begun, state, moment)
-    };
-    begun?;
-    Ok(Read { state: state?, moment: moment?, named, lowest, ahead, of_host, nonce })
+    let lock =
+        Statement::new("SELECT * FROM mintage.state WHERE \"space\" = $1 FOR UPDATE").with(Uuid(space.id.0));
+    let (moment, rows) = (moment_statement(Some(space.id)), rows_of(space, request));
+    let mut sets = taken.run(begin, &[&lock, &moment, &rows]).await?.into_iter();
+    let mut next = || sets.next().unwrap_or_default();
+    Ok(Read { state: next(), moment: next(), rows: next() })
 }
 
 impl Read {
-    fn rows(&self, space: &Space, now: UnixNanos) -> Result<Rows, String> {
-        let workers = |rows: &[Row]| rows.iter().map(worker_of).collect::<Result<Vec<WorkerRow>, String>>();
+    fn rows(&self, space: &Space, request: &Request, now: UnixNanos) -> Result<Rows, String> {
+        let mut rows = Rows::default();
+        if space.scopes().is_some() && (request.scope().is_some() || request.page().is_some()) {
+            rows.scopes = self.rows.iter().map(scope_of).collect::<Result<_, _>>()?;
+            return Ok(rows);
+        }
+        if !matches!(request, Request::Acquire(_)) {
+            rows.named = self.rows.iter().map(worker_of).collect::<Result<_, _>>()?;
+            return Ok(rows);
+        }
         let tick = space.windows().map_or(0, |windows| windows.terms.tick_down(now).unwrap_or(0));
-        let marks = self.of_host.iter().map(|row| whole(row, "mark")).collect::<Result<Vec<u64>, _>>()?;
-        let is_nonce_known = match self.nonce.first() {
-            Some(row) => read(row, "known")?,
-            None => false,
-        };
-        Ok(Rows {
-            named: workers(&self.named)?,
-            lowest: workers(&self.lowest)?,
-            ahead: self.ahead.iter().map(|row| whole(row, "worker")).collect::<Result<_, _>>()?,
-            of_host: marks.into_iter().rev().filter(|mark| *mark > tick).collect(),
-            is_nonce_known,
-        })
+        for row in &self.rows {
+            let worker = worker_of(row)?;
+            match read::<String>(row, "seen_as")?.as_str() {
+                "lowest" => rows.lowest.push(worker),
+                "ahead" => rows.ahead.push(worker.worker),
+                "of_host" if worker.mark > tick => rows.of_host.push(worker.mark),
+                "of_host" => {}
+                _ => rows.is_nonce_known = true,
+            }
+        }
+        // The statement orders its parts, but SQL doesn't promise the order of what is put together from them.
+        rows.lowest.sort_by_key(|row| (row.mark, row.worker));
+        rows.ahead.sort_unstable();
+        rows.of_host.sort_unstable();
+        Ok(rows)
     }
 }
 
@@ -193,12 +163,9 @@ impl Postgres {
     ) -> Result<Answered, Failure> {
         let word = request.name();
         let taken = self.connections.take(deadline).await.map_err(|error| self.unreachable(error))?;
-        let lock = Statement::new("SELECT * FROM mintage.state WHERE \"space\" = $1 FOR UPDATE")
-            .with(Uuid(space.id.0), Type::UUID);
-        let (moment, reads) = (moment_statement(Some(space.id)), Reads::of(space, request));
         let sent = self.clock.boottime_nanos();
         let begin = begin(deadline);
-        let trip = first_trip(&taken.client, &begin, &lock, &moment, &reads, request);
+        let trip = first_trip(&taken, &begin, space, request);
         let read = match tokio::time::timeout_at(deadline.0, trip).await {
             Err(_) => return Err(self.late(word)),
             Ok(Err(error)) => return Err(self.before_commit(word, error)),
@@ -216,14 +183,14 @@ impl Postgres {
             return Err(Error::SpaceGone { space: space.name.clone() }.into());
         };
         let state = state_of(row).map_err(|what| self.corrupt(what))?;
-        let rows = read.rows(space, moment.now).map_err(|what| self.corrupt(what))?;
+        let rows = read.rows(space, request, moment.now).map_err(|what| self.corrupt(what))?;
         let seen = Seen { now: moment.now, live: moment.live, expected, witness: caller.witness };
         let decision = decide(&space.kind, &state, &seen, request, &rows);
         match &decision.state {
             None => self.roll_back(taken, deadline).await,
             Some(next) => {
                 let statement =
-                    write(space.id, state.serial, next, &decision.rows).map_err(|what| self.corrupt(what))?;
+                    write(space.id, &state, next, &decision).map_err(|what| self.corrupt(what))?;
                 self.write_and_commit(word, taken, &statement, deadline).await?;
             }
         }
@@ -242,19 +209,14 @@ impl Postgres {
         statement: &Statement,
         deadline: Deadline,
     ) -> Result<(), Failure> {
-        let trip = async {
-            tokio::join!(biased; query(&taken.client, statement), taken.client.batch_execute("COMMIT"))
-        };
-        match tokio::time::timeout_at(deadline.0, trip).await {
+        match tokio::time::timeout_at(deadline.0, taken.commit(statement)).await {
             Err(elapsed) => Err(self.unknown(request, elapsed)),
-            Ok((Ok(_), Ok(()))) => {
+            Ok(Ok(())) => {
                 taken.give_back();
                 Ok(())
             }
-            Ok((Ok(_), Err(error))) => Err(self.unknown(request, error)),
-            // The server refused the statement, and so made the commit a rollback.
-            Ok((Err(error), _)) if error.as_db_error().is_some() => Err(self.before_commit(request, error)),
-            Ok((Err(error), _)) => Err(self.unknown(request, error)),
+            Ok(Err(Uncommitted::Refused(error))) => Err(self.before_commit(request, error)),
+            Ok(Err(Uncommitted::Unknown(error))) => Err(self.unknown(request, error)),
         }
     }
 
@@ -270,16 +232,7 @@ impl Postgres {
     pub(super) fn moment(&self, rows: &[Row]) -> Result<Moment, Failure> {
         let moment = rows.first().map(moment_of).unwrap_or_else(|| Err("no time".to_owned()));
         let moment = moment.map_err(|what| self.corrupt(what))?;
-        if moment.protocol != PROTOCOL {
-            let is_newer = moment.protocol > PROTOCOL;
-            let next_step = if is_newer {
-                "use a later program"
-            } else {
-                "bring the tables up with `mintage store upgrade`"
-            };
-            let (store, found) = (self.store(), moment.protocol);
-            return Err(Error::Schema { store, found, known: PROTOCOL, next_step }.into());
-        }
+        known_protocol(&self.url, moment.protocol)?;
         if !moment.has_fsync && !self.allows_unsafe {
             let what = "fsync is off, so a crash of the server can bring back windows and blocks that were handed out; turn \
                         it on, or say --allow-unsafe where ids need not be unique";
@@ -299,18 +252,7 @@ fn moment_of(row: &Row) -> Result<Moment, String> {
             revision: 0,
             started: Some(micros(row, "started")?),
         },
-        protocol: u32::try_from(whole(row, "protocol")?).map_err(|_| "protocol".to_owned())?,
+        protocol: whole(row, "protocol")?,
         has_fsync: read(row, "has_fsync")?,
     })
-}
-
-/// The state of a space, where a row of it was read together with its facts.
-pub(super) fn state(row: &Row) -> Result<SpaceState, String> {
-    state_of(row)
-}
-
-impl From<tokio::time::error::Elapsed> for Again {
-    fn from(elapsed: tokio::time::error::Elapsed) -> Self {
-        Self { source: elapsed.into(), is_unreachable: false }
-    }
 }

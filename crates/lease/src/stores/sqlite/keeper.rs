@@ -1,21 +1,21 @@
 //! The thread's side of the store in a file: opens it, and carries out transactions.
 
-use super::Gate;
 use super::file::{
     Found, Mark, Place, Said, SideCar, Stored, Times, has_journal, is_whole, jitter_nanos,
     remote_file_system, sync_folder,
 };
-use super::meta::{Meta, boot_text, draw_generation, has_tables, read_meta, tell_time, write_meta};
+use super::meta::{self, Meta, boot_text, draw_generation, has_tables, read_meta, tell_time, write_meta};
 use super::rows::{self, RowError};
+use super::{Gate, SCHEMA, SCOPES};
 use crate::clock::HostClock;
+use crate::creating::{Creation, Namesake, creation};
 use crate::error::Error;
 use crate::identity::Identity;
 use crate::request::{Answered, Caller, Request, Shown};
-use crate::rules::{created, decide};
-use crate::space::{Kind, Space};
-use crate::state::{Rows, Seen, SpaceState, Witness};
+use crate::rules::decide;
+use crate::space::Space;
+use crate::state::{Rows, Seen, SpaceState};
 use crate::store::{CheckLine, CreateOptions, Deadline, PROTOCOL, anchor, expected};
-use crate::window::check_clock;
 use mintage::UnixNanos;
 use mintage::time::pause;
 use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
@@ -100,6 +100,9 @@ impl Keeper {
             for write in &decision.rows {
                 rows::write_worker(connection, space.id, write)?;
             }
+            if let Some(write) = &decision.scope {
+                rows::write_scope(connection, space.id, write)?;
+            }
             let (events, now, serial) = (decision.events, moment.now, decision.serial);
             let answer = match decision.answer {
                 Ok(answer) => {
@@ -119,36 +122,29 @@ impl Keeper {
         deadline: Deadline,
         gate: &Gate,
     ) -> Result<Space, Error> {
-        self.upgrade(deadline, gate)?;
+        self.make(deadline, gate)?;
+        if space.scopes().is_some() {
+            self.bring_up(deadline, gate)?;
+        }
         let clock = Arc::clone(&self.settings.clock);
         self.transact("create", deadline, gate, options.trusts_clock, &mut |connection, moment| {
             let spaces = rows::spaces(connection, Some(&space.name))?;
-            let name = || space.name.clone();
-            if let Some(found) = spaces.iter().find(|found| found.dropped.is_none()) {
-                return Ok(match found.space.difference(space) {
-                    None => (Ok(found.space.clone()), false),
-                    Some(difference) => (Err(Error::SpaceDiffers { space: name(), difference }), false),
-                });
-            }
-            if let Err(fault) = space.validate(moment.now) {
-                return Ok((Err(Error::SpaceFault { space: name(), fault }), false));
-            }
-            let caller = Caller { trusts_clock: options.trusts_clock, ..Caller::default() };
-            let expected = expected(&caller, &*clock);
-            let seen = Seen { now: moment.now, live: moment.live, expected, witness: Witness::default() };
-            if let Kind::Windows(windows) = &space.kind
-                && let Err(refusal) = check_clock(&windows.terms, &seen)
-            {
-                let (now, events) = (moment.now, Vec::new());
-                return Ok((Err(Error::Refused { space: name(), refusal, now, events }), false));
-            }
-            let dropped: Vec<_> = spaces.iter().map(|found| (&found.space, &found.state)).collect();
-            let state = match created(space, &seen, &dropped, options.restart_hold) {
-                Ok((state, _)) => state,
-                Err(difference) => return Ok((Err(Error::NameUsed { space: name(), difference }), false)),
-            };
-            rows::insert_space(connection, space, &state)?;
-            Ok((Ok(space.clone()), true))
+            let namesakes: Vec<_> = spaces
+                .iter()
+                .map(|found| Namesake {
+                    space: &found.space,
+                    state: &found.state,
+                    is_in_use: found.dropped.is_none(),
+                })
+                .collect();
+            Ok(match creation(space, &namesakes, options, moment.now, moment.live, &*clock) {
+                Err(error) => (Err(error), false),
+                Ok(Creation::There(found)) => (Ok(found), false),
+                Ok(Creation::Begins(state)) => {
+                    rows::insert_space(connection, space, &state)?;
+                    (Ok(space.clone()), true)
+                }
+            })
         })?
     }
 
@@ -226,7 +222,7 @@ impl Keeper {
                         off < 1_000_000_000,
                         format!("the store says {}, the wall clock {wall}", moment.now),
                     ),
-                    line("version", true, format!("tables of protocol {PROTOCOL}")),
+                    line("version", true, format!("tables of protocol {}", meta::protocol(connection)?)),
                 ];
                 Ok((lines, false))
             })?;
@@ -236,8 +232,26 @@ impl Keeper {
         Ok(lines)
     }
 
-    /// Makes the tables where they are missing. Any number of processes may do so at once. Rule 19.
+    /// Makes the tables where they are missing, and brings them up to this program's version. Any number of processes may do so at
+    /// once. Rule 19.
     pub(super) fn upgrade(&mut self, deadline: Deadline, gate: &Gate) -> Result<(), Error> {
+        self.make(deadline, gate)?;
+        self.bring_up(deadline, gate)
+    }
+
+    /// Adds what version 2 has and the file lacks.
+    fn bring_up(&mut self, deadline: Deadline, gate: &Gate) -> Result<(), Error> {
+        self.transact("upgrade", deadline, gate, true, &mut |connection, _| {
+            let is_old = meta::protocol(connection)? < PROTOCOL;
+            if is_old {
+                connection.execute_batch(SCOPES)?;
+                meta::set_protocol(connection)?;
+            }
+            Ok(((), is_old))
+        })
+    }
+
+    fn make(&mut self, deadline: Deadline, gate: &Gate) -> Result<(), Error> {
         let store = self.store();
         let unreachable =
             |source: std::io::Error| Error::Unreachable { store: store.clone(), source: source.into() };
@@ -272,7 +286,8 @@ impl Keeper {
             if has_tables(&transaction)? {
                 return Ok(false);
             }
-            transaction.execute_batch(include_str!("schema.sql"))?;
+            transaction.execute_batch(SCHEMA)?;
+            transaction.execute_batch(SCOPES)?;
             let mark = Mark { revision: 1, generation: draw_generation()? };
             let meta = Meta {
                 mark,
@@ -597,6 +612,12 @@ fn read_rows(
     let mut read = Rows::default();
     for worker in request.workers() {
         read.named.extend(rows::worker(connection, space.id, worker)?);
+    }
+    if let Some(scope) = request.scope() {
+        read.scopes.extend(rows::scope(connection, space.id, scope)?);
+    }
+    if let Some(page) = request.page() {
+        read.scopes = rows::scopes(connection, space.id, page)?;
     }
     if let (Request::Acquire(ask), Some(windows)) = (request, space.windows()) {
         let tick = windows.terms.tick_down(now).unwrap_or(0);

@@ -4,7 +4,7 @@ use super::file::{Mark, Place};
 use super::rows::{self, RowError};
 use crate::clock::HostClock;
 use crate::error::Error;
-use crate::store::{PROTOCOL, draw_nonce};
+use crate::store::{PROTOCOL, draw_nonce, known_protocol};
 use mintage::UnixNanos;
 use rusqlite::{Connection, OptionalExtension, params};
 
@@ -25,9 +25,8 @@ pub(super) fn has_tables(connection: &Connection) -> rusqlite::Result<bool> {
 }
 
 pub(super) fn read_meta(connection: &Connection, store: &str) -> Result<Result<Meta, Error>, RowError> {
-    let store = || store.to_owned();
     if !has_tables(connection)? {
-        return Ok(Err(Error::NoSchema { store: store() }));
+        return Ok(Err(Error::NoSchema { store: store.to_owned() }));
     }
     let sql = "SELECT \"protocol\", \"revision\", \"generation\", \"device\", \"inode\", \"boot\", \"anchor_wall\", \
                \"anchor_boottime\", \"last_now\" FROM mintage_meta";
@@ -50,13 +49,17 @@ pub(super) fn read_meta(connection: &Connection, store: &str) -> Result<Result<M
     let Some((protocol, meta)) = found else {
         return Err(RowError::Value("mintage_meta, which has no row,".to_owned()));
     };
-    if protocol == PROTOCOL {
-        return Ok(Ok(meta));
-    }
-    let is_newer = protocol > PROTOCOL;
-    let next_step =
-        if is_newer { "use a later program" } else { "bring the tables up with `mintage store upgrade`" };
-    Ok(Err(Error::Schema { store: store(), found: protocol, known: PROTOCOL, next_step }))
+    Ok(known_protocol(store, protocol.into()).map(|()| meta))
+}
+
+/// The version of the tables.
+pub(super) fn protocol(connection: &Connection) -> rusqlite::Result<u32> {
+    connection.query_row("SELECT \"protocol\" FROM mintage_meta", [], |row| row.get(0))
+}
+
+/// Notes that the tables are of this program's version.
+pub(super) fn set_protocol(connection: &Connection) -> rusqlite::Result<()> {
+    connection.execute("UPDATE mintage_meta SET \"protocol\" = ?1", [PROTOCOL]).map(|_| ())
 }
 
 pub(super) fn write_meta(connection: &Connection, meta: &Meta) -> Result<(), RowError> {

@@ -1,7 +1,10 @@
 //! Rows of the tables, to and from the data that rules speak of.
 
+use crate::request::{MAX_PAGE, Page};
 use crate::space::{FACTS, Space, SpaceId, TEXT_FACTS};
-use crate::state::{BlockState, Expect, Nonce, RowWrite, SpaceState, Tick, WorkerRow};
+use crate::state::{
+    BlockState, Expect, Nonce, RowWrite, ScopeName, ScopeRow, ScopeWrite, SpaceState, Tick, WorkerRow,
+};
 use mintage::UnixNanos;
 use rusqlite::types::Value;
 use rusqlite::{Connection, Row, params, params_from_iter};
@@ -30,6 +33,8 @@ type Result<T> = std::result::Result<T, RowError>;
 const STATE: &str = "\"serial\", \"hold_serial\", \"holds\", \"restart_hold\", \"identity\", \"floor\", \
      \"old_floor\", \"high_mark\", \"next_worker\", \"block_next\", \"block_nonce\", \"block_serial\", \"block_is_stale\", \"block_jumps\", \
      \"block_jumped\", \"block_largest\", \"block_minute\", \"block_in_minute\", \"block_peak\"";
+
+const SCOPE: &str = "\"scope\", \"next\", \"jumped\", \"serial\", \"nonce\"";
 
 const WORKER: &str = "\"worker\", \"mark\", \"from_tick\", \"serial\", \"nonce\", \"host\", \"is_burned\"";
 
@@ -117,6 +122,17 @@ fn worker_of(row: &Row<'_>) -> Result<WorkerRow> {
         nonce: nonce(row, "nonce")?,
         host: row.get("host")?,
         is_burned: row.get("is_burned")?,
+    })
+}
+
+fn scope_of(row: &Row<'_>) -> Result<ScopeRow> {
+    let scope: String = row.get("scope")?;
+    Ok(ScopeRow {
+        scope: scope.parse().map_err(|_| RowError::Value(format!("scope {scope:?}")))?,
+        next: whole(row, "next")?,
+        jumped: whole(row, "jumped")?,
+        serial: whole(row, "serial")?,
+        nonce: nonce(row, "nonce")?,
     })
 }
 
@@ -260,6 +276,47 @@ pub(super) fn of_host(connection: &Connection, id: SpaceId, host: &str, tick: Ti
 pub(super) fn is_nonce_known(connection: &Connection, id: SpaceId, nonce: Nonce) -> Result<bool> {
     let sql = "SELECT EXISTS (SELECT 1 FROM mintage_worker WHERE \"space\" = ?1 AND \"nonce\" = ?2)";
     Ok(connection.prepare_cached(sql)?.query_row(params![id.to_string(), hex(nonce)], |row| row.get(0))?)
+}
+
+/// One scope's row.
+pub(super) fn scope(connection: &Connection, id: SpaceId, scope: &ScopeName) -> Result<Option<ScopeRow>> {
+    let sql = format!("SELECT {SCOPE} FROM mintage_scope WHERE \"space\" = ?1 AND \"scope\" = ?2");
+    Ok(all(connection, &sql, params![id.to_string(), scope.as_str()], scope_of)?.pop())
+}
+
+/// The rows of a page. No name is empty, so that each comes after the empty text.
+pub(super) fn scopes(connection: &Connection, id: SpaceId, page: &Page) -> Result<Vec<ScopeRow>> {
+    let sql = format!(
+        "SELECT {SCOPE} FROM mintage_scope WHERE \"space\" = ?1 AND \"scope\" > ?2 ORDER BY \"scope\" LIMIT ?3"
+    );
+    let after = page.after.as_ref().map_or("", ScopeName::as_str);
+    all(connection, &sql, params![id.to_string(), after, page.most.min(MAX_PAGE)], scope_of)
+}
+
+/// Writes a scope's row, if it is still as the rule saw it. Rule 11.
+pub(super) fn write_scope(connection: &Connection, id: SpaceId, write: &ScopeWrite) -> Result<()> {
+    let ScopeRow { scope, next, jumped, serial, nonce } = &write.row;
+    let mut values: Vec<Value> = vec![
+        id.to_string().into(),
+        scope.as_str().to_owned().into(),
+        number(*next, "next")?.into(),
+        number(*jumped, "jumped")?.into(),
+        number(*serial, "serial")?.into(),
+        hex(*nonce).into(),
+    ];
+    let sql = match &write.expect {
+        None => format!("INSERT INTO mintage_scope (\"space\", {SCOPE}) VALUES (?1, ?2, ?3, ?4, ?5, ?6)"),
+        Some(expect) => {
+            values.extend([number(expect.serial, "serial")?.into(), hex(expect.nonce).into()]);
+            values.push(number(expect.next, "next")?.into());
+            format!(
+                "UPDATE mintage_scope SET ({SCOPE}) = (?2, ?3, ?4, ?5, ?6) WHERE \"space\" = ?1 AND \"scope\" = ?2 AND \
+                 \"serial\" = ?7 AND \"nonce\" = ?8 AND \"next\" = ?9"
+            )
+        }
+    };
+    let changed = connection.prepare_cached(&sql)?.execute(params_from_iter(values))?;
+    if changed == 1 { Ok(()) } else { Err(RowError::Changed) }
 }
 
 /// Writes a worker's row, if it is still as the rule saw it. Rule 11.

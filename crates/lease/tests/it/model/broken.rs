@@ -39,7 +39,7 @@ pub(super) fn decide(
     let settled = looked.state.clone().unwrap_or_else(|| state.clone());
     let mut decision = match kind {
         Kind::Windows(_) => windows_without(protocol, kind, &settled, &seen, request, rows),
-        Kind::Blocks(_) => blocks_without(protocol, kind, &settled, &seen, request, rows),
+        Kind::Blocks(_) | Kind::Scopes(_) => blocks_without(protocol, kind, &settled, &seen, request, rows),
     };
     hold_without(protocol, kind, &settled, &seen, &mut decision);
     decision.state = decision.state.or(looked.state);
@@ -123,7 +123,7 @@ fn hold_without(protocol: &Protocol, kind: &Kind, before: &SpaceState, seen: &Se
                 after.hold_serial = after.serial - 1;
             }
         }
-        Kind::Windows(_) => {}
+        Kind::Windows(_) | Kind::Scopes(_) => {}
     }
 }
 
@@ -236,7 +236,7 @@ impl Shown {
     fn terms(&mut self) -> &mut Terms {
         match &mut self.kind {
             Kind::Windows(windows) => &mut windows.terms,
-            Kind::Blocks(_) => panic!("a space of blocks has no windows"),
+            Kind::Blocks(_) | Kind::Scopes(_) => panic!("only a space of windows has windows"),
         }
     }
 
@@ -331,8 +331,14 @@ fn begin_without(
     }
     if leases.iter().any(|lease| lease.from >= lease.until) {
         let refusal = mintage_lease::Refusal::NoneFree { next: None };
-        *decision =
-            Decision { state: None, rows: Vec::new(), answer: Err(refusal), serial: 0, events: Vec::new() };
+        *decision = Decision {
+            state: None,
+            rows: Vec::new(),
+            scope: None,
+            answer: Err(refusal),
+            serial: 0,
+            events: Vec::new(),
+        };
     }
 }
 

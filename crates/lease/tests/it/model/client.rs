@@ -163,7 +163,7 @@ impl Protocol {
                 world.processes[process].block = Some(*block);
                 world.processes[process].witness.see(block.serial, block.end);
             }
-            Answer::Done => {}
+            Answer::Done | Answer::Scopes(_) => {}
         }
     }
 

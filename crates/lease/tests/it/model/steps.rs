@@ -423,7 +423,7 @@ fn is_alarm(event: &Event) -> bool {
         Event::HoldBegan { why, .. } | Event::Stopped { why } => {
             !matches!(why, Loss::Operator | Loss::CreatedAgain)
         }
-        Event::Jumped { .. } => true,
+        Event::Jumped { .. } | Event::ScopesJumped { .. } => true,
         Event::HoldStays { .. } | Event::RestartPassed => false,
     }
 }

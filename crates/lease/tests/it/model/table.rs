@@ -29,7 +29,7 @@ pub(super) struct Told {
 pub(super) fn terms(kind: &Kind) -> Terms {
     match kind {
         Kind::Windows(windows) => windows.terms,
-        Kind::Blocks(_) => panic!("a space of blocks has no windows"),
+        Kind::Blocks(_) | Kind::Scopes(_) => panic!("only a space of windows has windows"),
     }
 }
 
@@ -49,7 +49,7 @@ impl Table {
         let mut of_host: Vec<Tick> = of_host.filter(|mark| terms.is_after(*mark, seen.now)).collect();
         of_host.sort_unstable();
         let is_nonce_known = self.workers.iter().any(|row| row.nonce == ask.nonce);
-        Rows { named, lowest, ahead, of_host, is_nonce_known }
+        Rows { named, lowest, ahead, of_host, is_nonce_known, scopes: Vec::new() }
     }
 
     /// The row of `worker`.
