@@ -3,13 +3,22 @@
 //! Checks see a [`Catalog`], never a connection. Readers fill it: [`postgres`], [`mysql`], [`sqlite`].
 //! Whatever could not be read says so ([`Reading::Unreadable`], [`Unread`]); nothing that is unknown looks like zero.
 
+#[cfg(feature = "postgres")]
+mod bounds;
+mod column;
+mod feeds;
 #[cfg(feature = "mysql")]
 pub mod mysql;
 #[cfg(feature = "postgres")]
 pub mod postgres;
+mod sequence;
 pub mod sketch;
 #[cfg(feature = "sqlite")]
 pub mod sqlite;
+pub mod text;
+
+pub use column::{Column, Extreme, Feed, Grows, Kind, Unread};
+pub use sequence::{Reading, Sequence};
 
 use std::collections::{HashMap, HashSet};
 
@@ -167,191 +176,6 @@ pub struct Place {
     pub line: u64,
 }
 
-/// A column that may hold ids.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Column {
-    /// Its name.
-    pub name: String,
-    /// Its type as the server writes it; a domain by its name.
-    pub declared: String,
-    /// What can be stored in it, through domains; of an array, in its elements.
-    pub kind: Kind,
-    /// Whether it is an array of that.
-    pub is_array: bool,
-    /// The expression of its default.
-    pub default: Option<String>,
-    /// Where its values come from.
-    pub feed: Feed,
-    /// Whether it is computed from other columns.
-    pub is_generated: bool,
-    /// Whether upper and lower case are equal to it.
-    pub ignores_case: bool,
-    /// The furthest value in the direction in which it grows.
-    pub extreme: Extreme,
-    /// Where it is defined, for what comes from a file.
-    pub place: Option<Place>,
-}
-
-/// What can be stored in a column.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// An integer of this many bits.
-    Int {
-        /// 8, 16, 24, 32 or 64.
-        bits: u32,
-        /// Whether it has no negative values.
-        is_unsigned: bool,
-    },
-    /// A decimal number with this many digits before the point.
-    Decimal {
-        /// 1 to 38; more are taken for 38.
-        digits: u32,
-    },
-    /// A UUID.
-    Uuid,
-    /// Text of at most so many characters.
-    Text {
-        /// `None` where there is no limit.
-        longest: Option<u32>,
-    },
-    /// Bytes, at most so many.
-    Bytes {
-        /// `None` where there is no limit.
-        longest: Option<u32>,
-    },
-    /// Something else.
-    Other,
-}
-
-impl Kind {
-    /// A signed integer.
-    #[must_use]
-    pub const fn int(bits: u32) -> Self {
-        Self::Int { bits, is_unsigned: false }
-    }
-
-    /// Whether it is an integer.
-    #[must_use]
-    pub const fn is_int(self) -> bool {
-        matches!(self, Self::Int { .. })
-    }
-
-    /// The last value that it holds, upwards or downwards; `None` for what isn't a number.
-    #[must_use]
-    pub const fn bound(self, grows: Grows) -> Option<i128> {
-        match (self, grows) {
-            (Self::Int { bits, is_unsigned: true }, Grows::Up) => Some((1 << bits) - 1),
-            (Self::Int { is_unsigned: true, .. }, Grows::Down) => Some(0),
-            (Self::Int { bits, .. }, Grows::Up) => Some((1 << (bits - 1)) - 1),
-            (Self::Int { bits, .. }, Grows::Down) => Some(-(1 << (bits - 1))),
-            (Self::Decimal { digits }, _) => {
-                let digits = if digits > 38 { 38 } else { digits };
-                let most = 10_i128.pow(digits) - 1;
-                Some(if matches!(grows, Grows::Up) { most } else { -most })
-            }
-            _ => None,
-        }
-    }
-}
-
-/// Which way values go.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Grows {
-    /// Each larger than the one before.
-    Up,
-    /// Each smaller.
-    Down,
-}
-
-/// Where the values of a column come from.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Feed {
-    /// Whoever inserts.
-    #[default]
-    None,
-    /// A database sequence, whose values it takes as they are.
-    Sequence {
-        /// An index into [`Catalog::sequences`].
-        sequence: usize,
-        /// Whether the column is an identity column.
-        is_identity: bool,
-        /// Whether its default asks the sequence; else it only owns it.
-        is_default: bool,
-    },
-    /// A database sequence within an expression that makes something else of its values.
-    Derived {
-        /// An index into [`Catalog::sequences`].
-        sequence: usize,
-    },
-    /// AUTO_INCREMENT.
-    AutoIncrement {
-        /// The last value handed out.
-        last: Reading,
-    },
-    /// SQLite's row id.
-    RowId,
-    /// A function whose work can't be seen.
-    Function,
-}
-
-/// What a database sequence shows.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Reading {
-    /// The last value handed out.
-    Value(i128),
-    /// None was handed out since it was made or restarted; this comes first.
-    NeverUsed {
-        /// The first value to come, where it could be read.
-        next: Option<i128>,
-    },
-    /// It may not be read, and this would be needed.
-    Unreadable {
-        /// The missing privilege, or what stands in the way.
-        needs: String,
-    },
-    /// It wasn't read: there is no server.
-    Unknown,
-}
-
-/// The furthest value of a column.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Extreme {
-    /// It wasn't read.
-    Unread(Unread),
-    /// There are no values.
-    Empty,
-    /// This, as the end of an index says.
-    Exact(i128),
-    /// At least this, as statistics say.
-    AtLeast(i128),
-}
-
-impl Extreme {
-    /// The value, where there is one.
-    #[must_use]
-    pub const fn value(&self) -> Option<i128> {
-        match self {
-            Self::Exact(value) | Self::AtLeast(value) => Some(*value),
-            Self::Unread(_) | Self::Empty => None,
-        }
-    }
-}
-
-/// Why a column's furthest value isn't known.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Unread {
-    /// Nothing needed it.
-    NotAsked,
-    /// No index begins with the column, and there are no statistics.
-    NoIndex,
-    /// Another session holds a lock on the table.
-    Locked,
-    /// A privilege is missing.
-    Denied(String),
-    /// It took longer than its budget.
-    TookTooLong,
-}
-
 /// An index, or a key.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Index {
@@ -365,59 +189,6 @@ pub struct Index {
     pub is_ordered: bool,
     /// Whether it covers only some rows.
     pub is_partial: bool,
-}
-
-/// A database sequence.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Sequence {
-    /// Its schema.
-    pub schema: String,
-    /// Its name.
-    pub name: String,
-    /// Its type as the server writes it.
-    pub declared: String,
-    /// The first value of a fresh one.
-    pub start: i128,
-    /// Its lowest value.
-    pub min: i128,
-    /// Its highest.
-    pub max: i128,
-    /// What is added; never 0.
-    pub increment: i128,
-    /// How many values a session takes at once.
-    pub cache: u64,
-    /// Whether it begins again at its end.
-    pub cycles: bool,
-    /// The column that it belongs to.
-    pub owner: Option<ColumnAt>,
-    /// What it shows.
-    pub reading: Reading,
-    /// Whether a crash resets it.
-    pub is_unlogged: bool,
-}
-
-impl Sequence {
-    /// Which way it goes.
-    #[must_use]
-    pub const fn grows(&self) -> Grows {
-        if self.increment < 0 { Grows::Down } else { Grows::Up }
-    }
-
-    /// The last value that it can hand out.
-    #[must_use]
-    pub const fn bound(&self) -> i128 {
-        if self.increment < 0 { self.min } else { self.max }
-    }
-
-    /// What it hands out next, where that can be told; not past its end.
-    #[must_use]
-    pub const fn next(&self) -> Option<i128> {
-        match self.reading {
-            Reading::Value(last) => Some(last + self.increment),
-            Reading::NeverUsed { next } => next,
-            Reading::Unreadable { .. } | Reading::Unknown => None,
-        }
-    }
 }
 
 /// A column of the catalog, by indexes.
@@ -447,6 +218,22 @@ pub struct PassedOver {
     pub name: String,
     /// Why.
     pub why: Unread,
+}
+
+/// A number as a server writes it, whole: of `7.5` what lies before it on its way. `None` for what isn't a number.
+#[must_use]
+pub fn whole(text: &str, grows: Grows) -> Option<i128> {
+    let (digits, rest) = text.split_once('.').unwrap_or((text, ""));
+    let value: i128 = digits.parse().ok()?;
+    if !rest.bytes().all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    let has_rest = rest.bytes().any(|byte| byte != b'0');
+    Some(match (grows, digits.starts_with('-')) {
+        (Grows::Up, true) if has_rest => value - 1,
+        (Grows::Down, false) if has_rest => value + 1,
+        _ => value,
+    })
 }
 
 /// One of Mintage's own spaces.
@@ -524,7 +311,10 @@ impl Catalog {
     #[must_use]
     pub fn path(&self, at: ColumnAt) -> String {
         let table = &self.tables[at.table];
-        format!("{}.{}.{}", table.schema, table.name, table.columns[at.column].name)
+        // Text may not say in which schema a table is.
+        let parts = [&table.schema, &table.name, &table.columns[at.column].name];
+        let parts = parts.into_iter().map(String::as_str).filter(|part| !part.is_empty());
+        parts.collect::<Vec<_>>().join(".")
     }
 
     /// The columns that refer to others by a foreign key.
@@ -575,5 +365,26 @@ impl Table {
     #[must_use]
     pub fn find(&self, column: &str) -> Option<usize> {
         self.columns.iter().position(|c| c.name == column)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Grows, whole};
+
+    #[test]
+    fn numbers_with_a_rest_count_as_the_whole_one_before_it() {
+        for (text, up, down) in [
+            ("7", Some(7), Some(7)),
+            ("7.0", Some(7), Some(7)),
+            ("7.5", Some(7), Some(8)),
+            ("-7.5", Some(-8), Some(-7)),
+            ("abc", None, None),
+            ("1e+20", None, None),
+            ("NaN", None, None),
+            ("", None, None),
+        ] {
+            assert_eq!((whole(text, Grows::Up), whole(text, Grows::Down)), (up, down), "{text}");
+        }
     }
 }

@@ -42,6 +42,14 @@ pub enum Error {
         /// What came.
         what: String,
     },
+    /// Nothing can be written there.
+    #[error("{url}: {why}")]
+    Refused {
+        /// The URL, without a password.
+        url: String,
+        /// Why, and where to go.
+        why: String,
+    },
     /// A file that can't be read or understood.
     #[error("{file}: {fault}")]
     File {

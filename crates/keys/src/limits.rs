@@ -3,8 +3,13 @@
 //! Three limits are independent, and the smallest counts: the column's type (through domains), the sequence's bound, and every
 //! copy of the value: each column that refers to it, declared or not. A naive `ALTER COLUMN … TYPE bigint` moves the first only.
 
-use crate::catalog::{Catalog, Column, ColumnAt, Extreme, Feed, Grows, Reading, Sequence, TableKind, Unread};
+use crate::catalog::{
+    Catalog, Column, ColumnAt, Extreme, Feed, Grows, Kind, Reading, Sequence, TableKind, Unread,
+};
+use crate::copies::{ALONG, Copy, copies_by_name, is_confirmed, is_spent};
+use crate::counters::{counters, inherited};
 use crate::names;
+use crate::progress::{current, first, further, ratio, source_of};
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// A key with its place between nothing and its end.
@@ -37,6 +42,10 @@ pub enum Source {
     Sequence,
     /// The sequence of a standby shows it: up to 32 ahead.
     StandbySequence,
+    /// The sequence shows it, or what it has put into a cache: up to a cache ahead.
+    CachedSequence,
+    /// The sequence shows it. A value of the column stands apart from it at the very end, and those between weren't read.
+    BesideApart,
     /// The server's AUTO_INCREMENT counter.
     AutoIncrement,
     /// The end of an index.
@@ -54,30 +63,35 @@ pub enum Source {
 pub enum Limiter {
     /// The type of the column itself.
     Type,
+    /// A CHECK of the column, or of its domain.
+    Check,
     /// The bound of its sequence.
     Sequence,
     /// A column that refers to it by a foreign key.
     ForeignKey(ColumnAt),
     /// A column that is called as if it referred to it, and holds no other values.
     CopyByName(ColumnAt),
+    /// A generated column that is the same value in a narrower type.
+    Generated(ColumnAt),
     /// The end of a space.
     Space,
 }
 
-/// A column that may be a copy of a key, by its name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Copy {
-    /// The copy.
-    pub copy: ColumnAt,
-    /// The key.
-    pub key: ColumnAt,
-}
-
-/// Every key: columns that are fed or are keys, sequences that feed none, spaces.
+/// Every key: columns that are fed or are keys, sequences that feed none, spaces. None of text, which has no values.
 #[must_use]
 pub fn keys(catalog: &Catalog) -> Vec<Key> {
+    if catalog.server.is_text {
+        return Vec::new();
+    }
     let graph = Graph::of(catalog);
-    let mut keys: Vec<Key> = graph.subjects.iter().map(|&at| graph.key(at)).collect();
+    let mut led_on: HashSet<ColumnAt> = HashSet::new();
+    let mut keys: Vec<Key> = graph.subjects.iter().map(|&at| graph.key(at, &mut led_on)).collect();
+    // What refers to a key and doesn't follow it ends its own references.
+    for at in graph.between() {
+        if !led_on.contains(&at) {
+            keys.push(graph.key(at, &mut led_on));
+        }
+    }
     let fed: HashSet<usize> = keys.iter().filter_map(|key| key.sequence).collect();
     for (index, sequence) in catalog.sequences.iter().enumerate() {
         if !fed.contains(&index) {
@@ -104,6 +118,13 @@ pub fn wanted(catalog: &Catalog) -> BTreeSet<ColumnAt> {
     let graph = Graph::of(catalog);
     let mut wanted: BTreeSet<ColumnAt> = graph.subjects.iter().copied().collect();
     wanted.extend(copies_by_name(catalog).iter().map(|copy| copy.copy));
+    wanted.extend(graph.narrow());
+    let counters = counters(catalog);
+    if catalog.tables.iter().any(|table| table.kind == TableKind::Child) {
+        wanted.extend(counters.iter().flat_map(|&at| inherited(catalog, at)));
+    }
+    wanted.extend(counters);
+    wanted.extend(naturals(catalog));
     let mut parts: Vec<ColumnAt> = Vec::new();
     for &at in &wanted {
         parts.extend(graph.parts(at));
@@ -113,67 +134,23 @@ pub fn wanted(catalog: &Catalog) -> BTreeSet<ColumnAt> {
     wanted
 }
 
-/// Narrow columns that are called as if they referred to a wider key, and have no foreign key. Names lie: see [`is_confirmed`].
+/// The furthest values of these columns, with those of the partitions of their tables.
 #[must_use]
-pub fn copies_by_name(catalog: &Catalog) -> Vec<Copy> {
-    let referring = catalog.referring();
-    let mut tables: HashMap<String, Vec<usize>> = HashMap::new();
-    for (index, table) in catalog.tables.iter().enumerate() {
-        if !matches!(table.kind, TableKind::Partition | TableKind::Child) {
-            tables.entry(names::normal(&table.name)).or_default().push(index);
-        }
-    }
-    let mut copies = Vec::new();
-    for (at, table, column) in catalog.columns() {
-        let is_part = table.kind == TableKind::Partition
-            || (table.kind == TableKind::Partitioned && table.parent.is_some());
-        if !column.kind.is_int()
-            || is_part
-            || column.is_generated
-            || column.feed != Feed::None
-            || referring.contains(&at)
-        {
-            continue;
-        }
-        let target = names::may_refer_to(&column.name).into_iter().find_map(|name| {
-            let found = tables.get(&name)?;
-            let same = found.iter().find(|&&index| catalog.tables[index].schema == table.schema);
-            // Of tables with one name in other schemas, none is more likely than another.
-            let target = same.copied().or_else(|| (found.len() == 1).then(|| found[0]))?;
-            id_of(catalog, target)
-        });
-        let Some(key) = target else { continue };
-        let is_narrower = column.kind.bound(Grows::Up) < catalog.column(key).kind.bound(Grows::Up);
-        if key.table != at.table && is_narrower {
-            copies.push(Copy { copy: at, key });
-        }
-    }
-    copies
+pub fn furthest(catalog: &Catalog, columns: &[ColumnAt]) -> Vec<Extreme> {
+    let graph = Graph::of(catalog);
+    columns.iter().map(|&at| graph.extreme(at, Grows::Up)).collect()
 }
 
-/// The column that stands for a table's rows: its primary key of one integer column.
-fn id_of(catalog: &Catalog, table: usize) -> Option<ColumnAt> {
-    let key = catalog.tables[table].primary_key()?;
-    let [name] = &key.columns[..] else { return None };
-    let column = catalog.tables[table].find(name)?;
-    let at = ColumnAt { table, column };
-    (catalog.column(at).kind.is_int() && !catalog.column(at).is_array).then_some(at)
-}
-
-/// Whether what is known of the values supports that a column is a copy of a key that has come to `current`.
-#[must_use]
-pub fn is_confirmed(extreme: &Extreme, current: Option<i128>) -> bool {
-    match (extreme.value(), current) {
-        (Some(copy), Some(current)) => copy > 0 && copy <= current,
-        _ => false,
-    }
-}
+/// The longest chain of references that is followed upwards.
+const DEEPEST: usize = 32;
 
 /// What is looked up again and again.
 struct Graph<'a> {
     catalog: &'a Catalog,
     referrers: HashMap<ColumnAt, Vec<ColumnAt>>,
     copies: HashMap<ColumnAt, Vec<ColumnAt>>,
+    /// Generated columns by what they are generated from.
+    generated: HashMap<ColumnAt, Vec<ColumnAt>>,
     /// Partitions of a table, directly below it.
     partitions: HashMap<usize, Vec<usize>>,
     subjects: Vec<ColumnAt>,
@@ -193,10 +170,17 @@ impl<'a> Graph<'a> {
                 partitions.entry(parent).or_default().push(index);
             }
         }
+        let mut generated: HashMap<ColumnAt, Vec<ColumnAt>> = HashMap::new();
+        for (at, _, column) in catalog.columns() {
+            if let Some(of) = column.generated_from.filter(|_| column.kind.is_int()) {
+                generated.entry(ColumnAt { column: of, ..at }).or_default().push(at);
+            }
+        }
         let referring = catalog.referring();
-        let subjects = catalog.columns().filter(|(at, ..)| is_subject(catalog, *at, &referring));
+        let referrers = catalog.referrers();
+        let subjects = catalog.columns().filter(|(at, ..)| is_subject(catalog, *at, &referring, &referrers));
         let subjects = subjects.map(|(at, ..)| at).collect();
-        Self { catalog, referrers: catalog.referrers(), copies, partitions, subjects }
+        Self { catalog, referrers, copies, generated, partitions, subjects }
     }
 
     /// The same column in the partitions of its table, however deep.
@@ -214,7 +198,48 @@ impl<'a> Graph<'a> {
         found
     }
 
-    fn key(&self, at: ColumnAt) -> Key {
+    /// Columns that refer to others and are referred to by narrower ones.
+    fn between(&self) -> Vec<ColumnAt> {
+        let holds = |at: ColumnAt| self.catalog.column(at).bound(Grows::Up);
+        let of = |all: &HashMap<ColumnAt, Vec<ColumnAt>>, at| {
+            all.get(&at).into_iter().flatten().any(|&copy| holds(copy) < holds(at))
+        };
+        let mut between: Vec<ColumnAt> = self.catalog.referring().into_iter().collect();
+        between.retain(|&at| {
+            let column = self.catalog.column(at);
+            // Subjects stand in the order of columns.
+            let is_own =
+                self.subjects.binary_search(&at).is_err() && column.kind.is_int() && !column.is_array;
+            is_own && (of(&self.referrers, at) || of(&self.copies, at))
+        });
+        between.sort_unstable();
+        between
+    }
+
+    /// The columns whose values tell whether narrow references end the key that they lead to.
+    fn narrow(&self) -> Vec<ColumnAt> {
+        let pairs = || self.catalog.foreign_keys.iter().flat_map(|key| &key.pairs);
+        let parents: HashMap<ColumnAt, ColumnAt> = pairs().copied().collect();
+        let holds = |at: ColumnAt| self.catalog.column(at).bound(Grows::Up);
+        let mut narrow = Vec::new();
+        let declared =
+            pairs().filter(|(from, to)| holds(*from) < holds(*to)).map(|(from, to)| (Some(*from), *to));
+        let by_name = self.copies.keys().map(|key| (None, *key));
+        for (copy, key) in declared.chain(by_name) {
+            narrow.extend(copy);
+            let mut at = key;
+            for _ in 0..DEEPEST {
+                let Some(&parent) = parents.get(&at) else { break };
+                narrow.push(at);
+                at = parent;
+            }
+        }
+        narrow.retain(|at| self.catalog.column(*at).kind.is_int());
+        narrow
+    }
+
+    /// How it stands; `led_on` are the references whose own references were counted with it.
+    fn key(&self, at: ColumnAt, led_on: &mut HashSet<ColumnAt>) -> Key {
         let column = self.catalog.column(at);
         let sequence = match column.feed {
             Feed::Sequence { sequence, .. } => Some(sequence),
@@ -231,15 +256,16 @@ impl<'a> Graph<'a> {
                 (limit, limited_by) = (bound, by);
             }
         };
+        lower(column.bound(grows), Limiter::Check);
         lower(fed_by.map(Sequence::bound), Limiter::Sequence);
-        for (copy, by) in self.all_copies(at, current, grows) {
-            lower(self.catalog.column(copy).kind.bound(grows), by);
+        for (copy, by) in self.all_copies(at, current, grows, led_on) {
+            lower(self.catalog.column(copy).bound(grows), by);
         }
         let first = fed_by.map_or(0, |sequence| first(sequence, current));
         let rows = self.rows(at.table);
         let burn = match (&source, current, rows) {
             (
-                Source::Sequence | Source::StandbySequence | Source::AutoIncrement,
+                Source::Sequence | Source::StandbySequence | Source::CachedSequence | Source::AutoIncrement,
                 Some(current),
                 Some(rows),
             ) if rows > 0 => {
@@ -271,29 +297,100 @@ impl<'a> Graph<'a> {
         (rows.len() == parts.len()).then(|| rows.iter().sum())
     }
 
-    /// Every column that holds values of this one, through any number of references.
-    fn all_copies(&self, at: ColumnAt, current: Option<i128>, grows: Grows) -> Vec<(ColumnAt, Limiter)> {
+    /// Every column that ends this one, as it takes over its values, through any number of references.
+    fn all_copies(
+        &self,
+        at: ColumnAt,
+        current: Option<i128>,
+        grows: Grows,
+        led_on: &mut HashSet<ColumnAt>,
+    ) -> Vec<(ColumnAt, Limiter)> {
         let (mut found, mut seen, mut open) = (Vec::new(), HashSet::from([at]), vec![at]);
         while let Some(key) = open.pop() {
             for &copy in self.referrers.get(&key).into_iter().flatten() {
-                if seen.insert(copy) {
+                if !seen.insert(copy) {
+                    continue;
+                }
+                if self.is_in_the_way(copy, current, grows) {
                     found.push((copy, Limiter::ForeignKey(copy)));
+                }
+                if self.leads_on(copy, current, grows) {
+                    led_on.insert(copy);
                     open.push(copy);
                 }
             }
             for &copy in self.copies.get(&key).into_iter().flatten() {
                 let extreme = self.extreme(copy, Grows::Up);
-                if grows == Grows::Up && is_confirmed(&extreme, current) && seen.insert(copy) {
+                let holds = self.catalog.column(copy).bound(Grows::Up).unwrap_or(i128::MAX);
+                if grows == Grows::Up && is_confirmed(&extreme, current, holds) && seen.insert(copy) {
                     found.push((copy, Limiter::CopyByName(copy)));
+                }
+            }
+            for &copy in self.generated.get(&key).into_iter().flatten() {
+                if seen.insert(copy) {
+                    found.push((copy, Limiter::Generated(copy)));
                 }
             }
         }
         found
     }
+
+    /// Whether a foreign key ends a key that has come to `current`. One that the key has gone past refers to old rows only, unless it is
+    /// at its own end.
+    fn is_in_the_way(&self, copy: ColumnAt, current: Option<i128>, grows: Grows) -> bool {
+        let Some(holds) = self.catalog.column(copy).bound(grows) else { return false };
+        let is_past = current.is_some_and(|current| is_before(holds, current, grows));
+        !is_past || (grows == Grows::Up && is_spent(&self.extreme(copy, Grows::Up), holds))
+    }
+
+    /// Whether a column that refers to a key has followed it, so that what refers to the column ends the key too.
+    fn leads_on(&self, copy: ColumnAt, current: Option<i128>, grows: Grows) -> bool {
+        let Some(current) = current else { return true };
+        let followed = self.extreme(copy, Grows::Up).value();
+        grows == Grows::Up && followed.is_some_and(|value| value >= current / ALONG)
+    }
 }
 
-/// Whether a column hands out values of its own: it is fed, or it is a key (or a part of one) that refers to nothing.
-fn is_subject(catalog: &Catalog, at: ColumnAt, referring: &HashSet<ColumnAt>) -> bool {
+/// Primary keys of one narrow column that nothing feeds, nothing refers to and nothing calls an id: a code, a hash, a time, or a number
+/// that somebody counts on. They don't stand among the keys.
+#[must_use]
+pub fn naturals(catalog: &Catalog) -> Vec<ColumnAt> {
+    let (referring, referrers) = (catalog.referring(), catalog.referrers());
+    let mut naturals = Vec::new();
+    for (at, table, column) in catalog.columns() {
+        let is_narrow = matches!(column.kind, Kind::Int { bits: 24..=32, .. }) && column.feed == Feed::None;
+        let is_alone = table.primary_key().is_some_and(|key| key.columns == [column.name.as_str()]);
+        if is_narrow
+            && is_alone
+            && !column.is_array
+            && !column.is_generated
+            && table.kind != TableKind::Partition
+            && !referring.contains(&at)
+            && !is_called_key(catalog, at, &referrers)
+        {
+            naturals.push(at);
+        }
+    }
+    naturals
+}
+
+/// Whether a key that nothing feeds is known for one: others refer to it, or its name says so. In a key of several columns `user_id` is a
+/// reference, and only `id` is the row's own.
+fn is_called_key(catalog: &Catalog, at: ColumnAt, referrers: &HashMap<ColumnAt, Vec<ColumnAt>>) -> bool {
+    let (table, name) = (&catalog.tables[at.table], &catalog.column(at).name);
+    let is_alone = table.is_unique(name);
+    let is_named = if is_alone { names::is_id(name) } else { names::normal(name) == "id" };
+    is_named || referrers.contains_key(&at)
+}
+
+/// Whether a column hands out values of its own: it is fed, or it is a key (or a part of one) that refers to nothing and is called an id, or
+/// referred to. What else is unique may be a code or a hash, which doesn't run out.
+fn is_subject(
+    catalog: &Catalog,
+    at: ColumnAt,
+    referring: &HashSet<ColumnAt>,
+    referrers: &HashMap<ColumnAt, Vec<ColumnAt>>,
+) -> bool {
     let (table, column) = (&catalog.tables[at.table], catalog.column(at));
     if !column.kind.is_int() || column.is_array || column.is_generated {
         return false;
@@ -310,7 +407,8 @@ fn is_subject(catalog: &Catalog, at: ColumnAt, referring: &HashSet<ColumnAt>) ->
     is_fed(&column.feed)
         || matches!(column.feed, Feed::Derived { .. } | Feed::Function)
         || (!referring.contains(&at)
-            && (table.is_in_primary_key(&column.name) || table.is_unique(&column.name)))
+            && (table.is_in_primary_key(&column.name) || table.is_unique(&column.name))
+            && is_called_key(catalog, at, referrers))
 }
 
 fn is_fed(feed: &Feed) -> bool {
@@ -325,95 +423,10 @@ pub(crate) fn grows(catalog: &Catalog, column: &Column) -> Grows {
     }
 }
 
-fn is_before(a: i128, b: i128, grows: Grows) -> bool {
+pub(crate) fn is_before(a: i128, b: i128, grows: Grows) -> bool {
     match grows {
         Grows::Up => a < b,
         Grows::Down => a > b,
-    }
-}
-
-/// The further of two.
-fn further(a: Extreme, b: Extreme, grows: Grows) -> Extreme {
-    match (&a, &b) {
-        (Extreme::Empty, _) => b,
-        (_, Extreme::Empty) => a,
-        // What is known of one part is a lower bound of the whole.
-        (Extreme::Unread(_), Extreme::Exact(value) | Extreme::AtLeast(value))
-        | (Extreme::Exact(value) | Extreme::AtLeast(value), Extreme::Unread(_)) => Extreme::AtLeast(*value),
-        (Extreme::Unread(_), Extreme::Unread(_)) => a,
-        (Extreme::Exact(x) | Extreme::AtLeast(x), Extreme::Exact(y) | Extreme::AtLeast(y)) => {
-            let value = if is_before(*x, *y, grows) { *y } else { *x };
-            let is_exact = matches!((&a, &b), (Extreme::Exact(_), Extreme::Exact(_)));
-            if is_exact { Extreme::Exact(value) } else { Extreme::AtLeast(value) }
-        }
-    }
-}
-
-/// The last value handed out, or the furthest in use, whichever is further.
-fn current(
-    catalog: &Catalog,
-    column: &Column,
-    fed_by: Option<&Sequence>,
-    extreme: &Extreme,
-    grows: Grows,
-) -> (Option<i128>, Source) {
-    if catalog.server.is_text {
-        return (None, Source::Unknown("there are definitions only, no values".to_owned()));
-    }
-    let by_extreme = match extreme {
-        Extreme::Exact(value) => Some((*value, Source::Index)),
-        Extreme::AtLeast(value) => Some((*value, Source::Statistics)),
-        Extreme::Empty | Extreme::Unread(_) => None,
-    };
-    let from_sequence = if catalog.server.is_standby { Source::StandbySequence } else { Source::Sequence };
-    let (reading, source, before) = match (&column.feed, fed_by) {
-        (_, Some(sequence)) => (&sequence.reading, from_sequence, -sequence.increment),
-        (Feed::AutoIncrement { last }, _) => (last, Source::AutoIncrement, -1),
-        _ => {
-            return match (by_extreme, extreme) {
-                (Some((value, source)), _) => (Some(value), source),
-                (None, Extreme::Empty) => (Some(0), Source::Index),
-                (None, Extreme::Unread(why)) => (None, Source::Unknown(unread(why))),
-                (None, _) => (None, Source::Unknown("it wasn't read".to_owned())),
-            };
-        }
-    };
-    let by_reading = match reading {
-        Reading::Value(value) => Some((*value, source)),
-        // None was handed out since a restart: what lies before it counts as used.
-        Reading::NeverUsed { next: Some(next) } => {
-            let is_fresh = fed_by.is_none_or(|sequence| *next == sequence.start);
-            // Rows may have come with ids of their own; only a look at them could tell.
-            if let (true, Extreme::Unread(why)) = (is_fresh, extreme) {
-                return (None, Source::Unknown(format!("its sequence was never used, and {}", unread(why))));
-            }
-            Some((next + before, source))
-        }
-        Reading::NeverUsed { next: None } => {
-            return match by_extreme {
-                Some((value, source)) => (Some(value), source),
-                None => (
-                    None,
-                    Source::Unknown(
-                        "its sequence was never used or was restarted; SELECT on it would tell".to_owned(),
-                    ),
-                ),
-            };
-        }
-        Reading::Unreadable { needs } => {
-            return match by_extreme {
-                // The furthest row is a lower bound of what was handed out, and marked as such.
-                Some((value, _)) => (Some(value), Source::Statistics),
-                None => (None, Source::Unknown(needs.clone())),
-            };
-        }
-        Reading::Unknown => None,
-    };
-    match (by_reading, by_extreme) {
-        (Some((a, _)), Some((b, source))) if is_before(a, b, grows) => (Some(b), source),
-        (Some((a, source)), _) => (Some(a), source),
-        (None, Some((b, source))) => (Some(b), source),
-        (None, None) => (None, Source::Unknown("it wasn't read".to_owned())),
     }
 }
 
@@ -422,6 +435,7 @@ fn current(
 pub fn unread(why: &Unread) -> String {
     match why {
         Unread::NotAsked => "it wasn't read".to_owned(),
+        Unread::NoNumbers => "its values aren't whole numbers".to_owned(),
         Unread::NoIndex => "no index begins with it, and there are no statistics".to_owned(),
         Unread::Locked => "another session holds a lock on the table".to_owned(),
         Unread::Denied(needs) => needs.clone(),
@@ -430,7 +444,7 @@ pub fn unread(why: &Unread) -> String {
 }
 
 fn of_sequence(catalog: &Catalog, index: usize, sequence: &Sequence) -> Key {
-    let source = if catalog.server.is_standby { Source::StandbySequence } else { Source::Sequence };
+    let source = source_of(catalog, sequence);
     let (current, source) = match &sequence.reading {
         Reading::Value(value) => (Some(*value), source),
         Reading::NeverUsed { next: Some(next) } => (Some(next - sequence.increment), source),
@@ -438,12 +452,12 @@ fn of_sequence(catalog: &Catalog, index: usize, sequence: &Sequence) -> Key {
             (None, Source::Unknown("it was never used or was restarted; SELECT on it would tell".to_owned()))
         }
         Reading::Unreadable { needs } => (None, Source::Unknown(needs.clone())),
-        Reading::Unknown => (None, Source::Unknown("there are definitions only, no values".to_owned())),
+        Reading::Unknown => (None, Source::Unknown("it wasn't read".to_owned())),
     };
     let (grows, mut limit, mut limited_by) = (sequence.grows(), sequence.bound(), Limiter::Sequence);
     // A sequence that its column draws from stands with the column. Of the others only one that a function may draw from is bound by it.
     let owner = sequence.owner.filter(|&owner| catalog.column(owner).feed == Feed::Function);
-    let bound = owner.and_then(|owner| catalog.column(owner).kind.bound(grows));
+    let bound = owner.and_then(|owner| catalog.column(owner).bound(grows));
     if let Some(bound) = bound.filter(|&bound| is_before(bound, limit, grows)) {
         (limit, limited_by) = (bound, Limiter::Type);
     }
@@ -459,29 +473,4 @@ fn of_sequence(catalog: &Catalog, index: usize, sequence: &Sequence) -> Key {
         ratio,
         burn: None,
     }
-}
-
-/// Where the used part of a sequence begins: 0, unless it goes through the other side of it.
-fn first(sequence: &Sequence, current: Option<i128>) -> i128 {
-    match sequence.grows() {
-        Grows::Up if sequence.start < 0 || current.is_some_and(|current| current < 0 && sequence.min < 0) => {
-            if sequence.start < 0 {
-                sequence.start.min(current.unwrap_or(sequence.start))
-            } else {
-                sequence.min
-            }
-        }
-        Grows::Down if sequence.start > 0 || current.is_some_and(|current| current > 0) => {
-            sequence.start.max(current.unwrap_or(sequence.start)).max(0)
-        }
-        _ => 0,
-    }
-}
-
-/// The share of the way from `first` to `limit`, 0 to 1.
-fn ratio(current: i128, limit: i128, first: i128) -> f64 {
-    if limit == first {
-        return 1.0;
-    }
-    ((current - first) as f64 / (limit - first) as f64).clamp(0.0, 1.0)
 }

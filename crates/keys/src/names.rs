@@ -19,14 +19,18 @@ pub fn may_refer_to(column: &str) -> Vec<String> {
         _ => return Vec::new(),
     }
     let mut names = Vec::new();
-    for stem in stems {
-        for name in [plural(&stem), stem.clone(), format!("{stem}s")] {
-            if !names.contains(&name) {
-                names.push(name);
-            }
+    for name in stems.iter().flat_map(|stem| tables_of(stem)) {
+        if !names.contains(&name) {
+            names.push(name);
         }
     }
     names
+}
+
+/// What a table of such things may be called, of `issue`: `issues`, `issue`.
+#[must_use]
+pub fn tables_of(thing: &str) -> [String; 3] {
+    [plural(thing), thing.to_owned(), format!("{thing}s")]
 }
 
 /// A name as [`may_refer_to`] spells it: `OrderItems` and `order_items` are one.
@@ -40,6 +44,55 @@ pub fn normal(name: &str) -> String {
 pub fn is_id(column: &str) -> bool {
     let words = words(column);
     words.last().is_some_and(|last| ["id", "ids", "uuid", "guid", "ulid"].contains(&last.as_str()))
+}
+
+/// Whether a column is called as references within one table are: `parent_id`, `root_comment_id`.
+#[must_use]
+pub fn is_of_family(column: &str) -> bool {
+    const FIRST: [&str; 6] = ["ancestor", "original", "parent", "predecessor", "previous", "root"];
+    let words = words(column);
+    words.len() > 1
+        && words.first().is_some_and(|first| FIRST.contains(&first.as_str()))
+        && words.last().is_some_and(|last| last == "id" || last == "ids")
+}
+
+/// Whether a column is called as counters are: `view_count`, `lockVersion`, `position`.
+#[must_use]
+pub fn is_counter(column: &str) -> bool {
+    const LAST: [&str; 15] = [
+        "attempts",
+        "clicks",
+        "count",
+        "counter",
+        "counts",
+        "downloads",
+        "failures",
+        "hits",
+        "likes",
+        "logins",
+        "retries",
+        "revision",
+        "views",
+        "visits",
+        "votes",
+    ];
+    // `nviews`, `viewcount`: what is counted, in one word with how.
+    const COUNTED: [&str; 12] = [
+        "click", "comment", "download", "error", "hit", "like", "login", "message", "post", "view", "visit",
+        "vote",
+    ];
+    // Settings, not counts: `max_retries`.
+    const SET: [&str; 9] =
+        ["allowed", "default", "limit", "max", "maximum", "min", "minimum", "target", "threshold"];
+    let words = words(column);
+    let Some((last, before)) = words.split_last() else { return false };
+    if words.iter().any(|word| SET.contains(&word.as_str())) {
+        return false;
+    }
+    let is_version = last == "version" && before.last().is_some_and(|word| word == "lock" || word == "row");
+    let stem = last.strip_suffix("counts").or_else(|| last.strip_suffix("count"));
+    let counted = last.strip_prefix('n').and_then(|rest| rest.strip_suffix('s')).or(stem);
+    LAST.contains(&last.as_str()) || is_version || counted.is_some_and(|word| COUNTED.contains(&word))
 }
 
 /// The words of a name in lower case: separated by anything but letters and digits, or by a capital after a small letter.
@@ -112,7 +165,58 @@ mod tests {
         for column in ["id", "iid", "paid", "grid", "users", "", "_", "amount"] {
             assert_eq!(may_refer_to(column), Vec::<String>::new(), "{column}");
         }
+        assert!(
+            is_of_family("parent_id")
+                && is_of_family("rootCommentId")
+                && !is_of_family("parent")
+                && !is_of_family("id")
+        );
         assert_eq!(normal("OrderItems"), "order_items");
+        for counter in [
+            "view_count",
+            "lockVersion",
+            "downloads",
+            "clicks",
+            "failures",
+            "visits",
+            "login_counts",
+            "nviews",
+            "viewcount",
+            "row_version",
+            "retries",
+            "hits",
+        ] {
+            assert!(is_counter(counter), "{counter}");
+        }
+        for other in [
+            "account",
+            "country",
+            "count_id",
+            "",
+            "phone_number",
+            "account_no",
+            "pin_number",
+            "isbn_no",
+            "lucky_number",
+            "serial_num",
+            "api_version",
+            "version",
+            "port_no",
+            "house_number",
+            "room_number",
+            "rank",
+            "position",
+            "max_count",
+            "max_retries",
+            "retry_limit",
+            "discount",
+            "n",
+            "ns",
+            "news",
+            "headcount",
+        ] {
+            assert!(!is_counter(other), "{other}");
+        }
         assert!(is_id("orderID") && is_id("uuid") && is_id("ORDER_ID") && !is_id("paid"));
     }
 

@@ -12,11 +12,14 @@ pub struct Options {
     pub budget: Duration,
     /// The longest that connecting may take.
     pub patience: Duration,
+    /// The longest that scans of columns without an index may take together.
+    pub scans: Duration,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { budget: Duration::from_secs(10), patience: Duration::from_secs(10) }
+        let usual = Duration::from_secs(10);
+        Self { budget: usual, patience: usual, scans: usual }
     }
 }
 
@@ -54,5 +57,17 @@ pub async fn read(url: &str, options: &Options) -> Result<Catalog, Error> {
                 .to_owned();
             Err(Error::Url { url: redacted(url), fault })
         }
+    }
+}
+
+/// The same, but only what tells whether database sequences are behind their columns.
+///
+/// # Errors
+/// See [`read`].
+pub async fn read_fed(url: &str, options: &Options) -> Result<Catalog, Error> {
+    match url.split(':').next().unwrap_or_default() {
+        #[cfg(feature = "postgres")]
+        "postgres" | "postgresql" => crate::catalog::postgres::read_fed(url, options).await,
+        _ => read(url, options).await,
     }
 }

@@ -1,17 +1,20 @@
 //! The report: keys in order of urgency, findings, and what to do next; as text, JSON, SARIF or Markdown.
 
-mod json;
+mod end;
+pub(crate) mod json;
+mod lint;
 mod markdown;
 mod sarif;
 mod text;
 
+pub use lint::Lint;
 pub use sarif::sarif;
 pub use text::Look;
 
-use crate::catalog::{Catalog, ColumnAt, Dialect, Server};
-use crate::checks::{self, Finding, Severity, sql_retype, sql_sequence};
+use crate::catalog::{Catalog, Server};
+use crate::checks::{self, Finding, Severity};
 use crate::ignore::Ignore;
-use crate::limits::{self, Key, Limiter, Source};
+use crate::limits::{self, Key, Source};
 use crate::names::harmless;
 
 /// The code of the finding that a key has come far: it depends on thresholds, so it isn't on the list of checks.
@@ -81,6 +84,8 @@ pub struct KeyLine {
     pub limit: i128,
     /// What can't hold more.
     pub limited_by: String,
+    /// What happens past the limit, as the end of a sentence.
+    pub then: &'static str,
     /// The share that is used.
     pub ratio: Option<f64>,
     /// Numbers for each row.
@@ -148,6 +153,7 @@ impl Report {
         let percent = |share: f64| format!("{} %", share * 100.0);
         let mut sentences = Vec::new();
         sentences.push(match (self.keys.len(), failed, warned) {
+            (0, ..) if self.ignored > 0 => "No key is left to tell of.".to_owned(),
             (0, ..) => "There are no keys with a limit.".to_owned(),
             (all, 0, 0) if unknown == 0 => {
                 format!(
@@ -173,13 +179,15 @@ impl Report {
             ),
         });
         if let Some(first) = self.keys.iter().find(|key| key.ratio.is_some() && key.level <= Level::Warn) {
-            let left = (first.limit - first.current.unwrap_or(0)).unsigned_abs();
+            let is_past = first.ratio.is_some_and(|ratio| ratio >= 1.0);
+            let left = if is_past { 0 } else { (first.limit - first.current.unwrap_or(0)).unsigned_abs() };
             sentences.push(format!(
-                "The first to end is {}: {} used, {} numbers left; it ends with {}. Past that, new rows are refused.",
+                "The first to end is {}: {} used, {} numbers left; it ends with {}. Past that, {}.",
                 harmless(&first.path()),
                 share(first.ratio.unwrap_or(0.0)),
                 grouped(left),
-                harmless(&first.limited_by)
+                harmless(&first.limited_by),
+                first.then
             ));
         }
         if unknown > 0 {
@@ -264,7 +272,8 @@ pub(crate) fn grouped(number: u128) -> String {
 /// `schema.table.column` of a finding.
 fn path(finding: &Finding) -> String {
     let parts = [Some(&finding.schema), finding.table.as_ref(), finding.column.as_ref()];
-    parts.into_iter().flatten().map(String::as_str).collect::<Vec<_>>().join(".")
+    let parts = parts.into_iter().flatten().map(String::as_str).filter(|part| !part.is_empty());
+    parts.collect::<Vec<_>>().join(".")
 }
 
 fn line(catalog: &Catalog, key: &Key, thresholds: Thresholds) -> KeyLine {
@@ -293,7 +302,8 @@ fn line(catalog: &Catalog, key: &Key, thresholds: Thresholds) -> KeyLine {
     };
     let (current_source, confidence) = match &key.source {
         Source::Sequence => ("sequence".to_owned(), "exact"),
-        Source::StandbySequence => ("sequence".to_owned(), "close"),
+        Source::StandbySequence | Source::CachedSequence => ("sequence".to_owned(), "close"),
+        Source::BesideApart => ("sequence".to_owned(), "lower bound"),
         Source::AutoIncrement => ("auto_increment".to_owned(), "exact"),
         Source::Index => ("max".to_owned(), "exact"),
         Source::Statistics => ("stats".to_owned(), "lower bound"),
@@ -309,75 +319,13 @@ fn line(catalog: &Catalog, key: &Key, thresholds: Thresholds) -> KeyLine {
         current: key.current,
         current_source,
         limit: key.limit,
-        limited_by: limited_by(catalog, key),
+        limited_by: end::limited_by(catalog, key),
+        then: end::then(catalog, key),
         ratio: key.ratio,
         burn: key.burn,
         confidence,
         level,
-        next: (level <= Level::Warn).then(|| next(catalog, key)),
-    }
-}
-
-/// What can't hold more, in words.
-fn limited_by(catalog: &Catalog, key: &Key) -> String {
-    let copy = |at: ColumnAt, how: &str| {
-        let column = catalog.column(at);
-        format!("{} {} ({how})", catalog.path(at), column.declared)
-    };
-    match (key.limited_by, key.at, key.sequence) {
-        (Limiter::ForeignKey(at), ..) => copy(at, "foreign key"),
-        (Limiter::CopyByName(at), ..) => copy(at, "copy by name"),
-        (Limiter::Sequence, _, Some(index)) => {
-            let sequence = &catalog.sequences[index];
-            format!("sequence {}.{}", sequence.schema, sequence.name)
-        }
-        (Limiter::Type, Some(at), _) => format!("column type {}", catalog.column(at).declared),
-        (Limiter::Type, None, Some(index)) => {
-            let owner = catalog.sequences[index].owner.map(|at| catalog.path(at)).unwrap_or_default();
-            format!("column type of {owner}")
-        }
-        _ => "space".to_owned(),
-    }
-}
-
-/// What moves the limit.
-fn next(catalog: &Catalog, key: &Key) -> String {
-    let dialect = catalog.server.dialect;
-    match (key.limited_by, key.at, key.sequence) {
-        (Limiter::ForeignKey(at) | Limiter::CopyByName(at), Some(of), _) => {
-            format!(
-                "{} -- rewrites the table under a lock",
-                sql_retype(catalog, at, &catalog.column(of).declared)
-            )
-        }
-        (Limiter::Sequence, at, Some(index)) => {
-            let sequence = &catalog.sequences[index];
-            let name = sql_sequence(catalog, sequence);
-            let is_wider = at.is_some_and(|at| catalog.column(at).declared == "bigint");
-            match (dialect, sequence.increment < 0) {
-                (Dialect::Postgres, _) if sequence.declared != "bigint" && (is_wider || at.is_none()) => {
-                    format!("ALTER SEQUENCE {name} AS bigint;")
-                }
-                (Dialect::Postgres, false) => format!("ALTER SEQUENCE {name} NO MAXVALUE;"),
-                (Dialect::Postgres, true) => format!("ALTER SEQUENCE {name} NO MINVALUE;"),
-                (_, true) => format!("ALTER SEQUENCE {name} NOMINVALUE;"),
-                (_, false) => format!("ALTER SEQUENCE {name} NOMAXVALUE;"),
-            }
-        }
-        (Limiter::Type, Some(at), _) if catalog.column(at).declared != "bigint" => {
-            let wide =
-                if catalog.column(at).declared.contains("unsigned") { "bigint unsigned" } else { "bigint" };
-            let auto = match (&catalog.column(at).feed, dialect.is_mysql_like()) {
-                (crate::catalog::Feed::AutoIncrement { .. }, true) => " NOT NULL AUTO_INCREMENT",
-                _ => "",
-            };
-            format!(
-                "{} -- rewrites the table under a lock",
-                sql_retype(catalog, at, &format!("{wide}{auto}"))
-            )
-        }
-        (Limiter::Space, ..) => "mintage store list".to_owned(),
-        _ => "64 bits are spent: numbers must be taken more sparingly, or the key replaced".to_owned(),
+        next: (level <= Level::Warn).then(|| end::next(catalog, key)),
     }
 }
 
@@ -400,4 +348,92 @@ fn nearly_full(catalog: &Catalog, key: &Key, line: &KeyLine) -> Option<Finding> 
         harmless(&line.limited_by)
     );
     Some(finding.says(message, line.next.clone()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalog::sketch::users_and_orders;
+    use crate::catalog::{Dialect, Extreme, Kind, Reading, Sequence, Table};
+
+    #[test]
+    fn a_key_past_its_end_has_no_numbers_left() {
+        let catalog = users_and_orders(Dialect::Postgres, 16, 40_000)
+            .refers("orders.user_id", "users.id")
+            .changed("orders.user_id", |column| column.extreme = Extreme::Exact(32_767));
+        let report = Report::of(&catalog, Thresholds::default(), &Ignore::default());
+        let summary = report.summary().join(" ");
+        assert!(
+            summary.contains("public.users.id: 100.0 % used, 0 numbers left")
+                && summary.contains("Past that, rows that refer to newer ones are refused"),
+            "{summary}"
+        );
+        assert!(report.fails());
+    }
+
+    #[test]
+    fn a_key_that_a_reference_to_old_rows_cant_follow_goes_on() {
+        let catalog = users_and_orders(Dialect::Postgres, 16, 40_000)
+            .refers("orders.user_id", "users.id")
+            .changed("orders.user_id", |column| column.extreme = Extreme::Exact(40));
+        let report = Report::of(&catalog, Thresholds::default(), &Ignore::default());
+        assert!(!report.fails() && report.keys.iter().all(|key| key.level == Level::Fine), "{report:?}");
+        let said = &report.findings[0];
+        assert!(
+            said.code == "narrow-foreign-key" && said.message.contains("has gone past that, to 40000"),
+            "{said:?}"
+        );
+    }
+
+    #[test]
+    fn a_sequence_is_widened_by_what_moves_its_bound() {
+        let next = |sequence: Sequence, column: Option<(&str, u32)>| {
+            let mut catalog = Catalog::of(Dialect::Postgres);
+            match column {
+                Some((declared, bits)) => {
+                    let table = Table::of("t").column("id", declared, Kind::int(bits)).primary(&["id"]);
+                    catalog = catalog.with(table).fed("t.id", sequence);
+                }
+                None => catalog.sequences.push(sequence),
+            }
+            Report::of(&catalog, Thresholds::default(), &Ignore::default()).keys[0].next.clone().unwrap()
+        };
+        let at = |bits, last| Sequence::of("s", bits, Reading::Value(last));
+        let of = |max, sequence: Sequence| Sequence { max, ..sequence };
+        let name = "ALTER SEQUENCE \"public\".\"s\"";
+        assert_eq!(next(at(16, 32_000), Some(("integer", 32))), format!("{name} AS bigint;"));
+        assert_eq!(next(at(16, 32_000), None), format!("{name} AS bigint;"));
+        assert_eq!(next(of(1_000, at(16, 900)), None), format!("{name} AS bigint NO MAXVALUE;"));
+        assert_eq!(next(of(1_000, at(32, 900)), Some(("integer", 32))), format!("{name} NO MAXVALUE;"));
+        assert_eq!(next(of(1_000, at(64, 900)), Some(("bigint", 64))), format!("{name} NO MAXVALUE;"));
+        assert_eq!(next(at(64, i128::from(i64::MAX) - 5), None), end::SPENT);
+        let type_ends = next(at(16, 32_000), Some(("smallint", 16)));
+        assert!(
+            type_ends.starts_with("ALTER TABLE \"public\".\"t\" ALTER COLUMN \"id\" TYPE bigint;"),
+            "{type_ends}"
+        );
+    }
+
+    #[test]
+    fn what_is_left_out_is_not_said_to_be_missing() {
+        let ignore = Ignore::parse("* *").unwrap();
+        let catalog = users_and_orders(Dialect::Postgres, 32, 900_000_000);
+        let summary = Report::of(&catalog, Thresholds::default(), &ignore).summary().join(" ");
+        assert!(
+            summary.starts_with("No key is left to tell of. ") && summary.contains("left out as told"),
+            "{summary}"
+        );
+    }
+
+    #[test]
+    fn what_cycles_is_said_to_begin_again() {
+        let mut catalog = Catalog::of(Dialect::Postgres);
+        catalog.sequences.push(Sequence {
+            cycles: true,
+            max: 100,
+            ..Sequence::of("s", 64, Reading::Value(90))
+        });
+        let summary = Report::of(&catalog, Thresholds::default(), &Ignore::default()).summary().join(" ");
+        assert!(summary.contains("Past that, it begins again") && !summary.contains("refused"), "{summary}");
+    }
 }

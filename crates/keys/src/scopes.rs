@@ -77,7 +77,8 @@ fn hands_out(counter: &str, child: &str, number: &str) -> Option<bool> {
     };
     let (child, number) = (names::normal(child), names::normal(number));
     let stem = rest.strip_suffix(&number)?.strip_suffix('_')?;
-    names::may_refer_to(&format!("{stem}_id")).contains(&child).then_some(is_next)
+    // `last_read_message_seq` is a mark, and hands out nothing.
+    names::tables_of(stem).contains(&child).then_some(is_next)
 }
 
 /// SQL that counts the parents with numbers, and those whose counter is behind.
@@ -119,6 +120,8 @@ mod tests {
             ("issues_count", "issues", "number"),
             ("last_issue_number", "merges", "number"),
             ("last_issue_id", "issues", "number"),
+            ("last_read_message_seq", "messages", "seq"),
+            ("last_closed_issue_number", "issues", "number"),
             ("last", "issues", "number"),
             ("number", "issues", "number"),
         ] {

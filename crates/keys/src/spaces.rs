@@ -33,6 +33,11 @@ fn facts(shown: &Shown) -> SpaceFacts {
             let (current, limit) = (i128::from(shown.state.block.next) - 1, i128::from(terms.last));
             SpaceFacts { name, what: "blocks".to_owned(), current, limit }
         }
+        Kind::Scopes(terms) => {
+            // The furthest of them.
+            let (current, limit) = (i128::from(shown.state.high_mark.max(1)) - 1, i128::from(terms.last));
+            SpaceFacts { name, what: "scopes".to_owned(), current, limit }
+        }
         Kind::Windows(windows) => {
             let base = windows.terms.base;
             let now = base.tick_at(shown.now).unwrap_or(0);

@@ -7,7 +7,7 @@
 
 use super::{
     Catalog, Column, ColumnAt, Dialect, Extreme, Feed, ForeignKey, Index, Kind, PassedOver, Reading,
-    Sequence, Table, Unread,
+    Sequence, Table, Unread, whole,
 };
 use crate::error::Error;
 use crate::limits;
@@ -15,7 +15,7 @@ use crate::open::Options;
 use crate::scopes;
 use mintage_lease::store::redacted;
 use mysql_async::prelude::Queryable;
-use mysql_async::{Conn, Opts, Row, Value};
+use mysql_async::{Conn, Opts, OptsBuilder, Row, Value};
 use std::collections::{HashMap, HashSet};
 use std::str::FromStr;
 use std::time::Duration;
@@ -25,21 +25,9 @@ use std::time::Duration;
 /// # Errors
 /// [`Error::Url`], [`Error::Lost`] when the connection can't be made or is lost, [`Error::Query`] when the catalog can't be read.
 pub async fn read(url: &str, options: &Options) -> Result<Catalog, Error> {
+    let (conn, database) = connected(url, options).await?;
     let shown = redacted(url);
-    let plain = url.split_once("://").map_or(url, |(_, rest)| rest);
-    let opts = Opts::from_url(&format!("mysql://{plain}")).map_err(|_| Error::Url {
-        url: shown.clone(),
-        fault: "mysql://user:password@host:port/database expected".to_owned(),
-    })?;
-    let database = opts.db_name().map(str::to_owned);
-    let connecting = tokio::time::timeout(options.patience, Conn::new(opts)).await;
-    let lost = |cause: String| Error::Lost { url: shown.clone(), doing: "connecting", cause };
-    let connected = connecting.map_err(|_| lost(format!("no answer within {:?}", options.patience)))?;
-    let link = Link {
-        conn: connected.map_err(|error| lost(error.to_string()))?,
-        url: shown.clone(),
-        budget: options.budget,
-    };
+    let link = Link { conn, url: shown.clone(), budget: options.budget };
     let mut catalog = Catalog::of(Dialect::MariaDb);
     catalog.server.url = shown;
     let mut reader = Reader { link, catalog, tables: HashMap::new(), database };
@@ -54,6 +42,52 @@ pub async fn read(url: &str, options: &Options) -> Result<Catalog, Error> {
     // Said good-bye to politely, but not waited for.
     let _ = tokio::time::timeout(Duration::from_secs(1), link.conn.disconnect()).await;
     Ok(catalog)
+}
+
+/// A connection, and the database that the URL names.
+pub(crate) async fn connected(url: &str, options: &Options) -> Result<(Conn, Option<String>), Error> {
+    let shown = redacted(url);
+    let plain = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let opts = Opts::from_url(&format!("mysql://{plain}")).map_err(|_| Error::Url {
+        url: shown.clone(),
+        fault: "mysql://user:password@host:port/database expected".to_owned(),
+    })?;
+    let database = opts.db_name().map(str::to_owned);
+    let connecting = tokio::time::timeout(options.patience, Conn::new(as_named(opts))).await;
+    let lost = |cause: String| Error::Lost { url: shown.clone(), doing: "connecting", cause };
+    let connected = connecting.map_err(|_| lost(format!("no answer within {:?}", options.patience)))?;
+    Ok((connected.map_err(|error| lost(error.to_string()))?, database))
+}
+
+/// The way to the server that a URL names, and to no other: of a host that is this machine the driver would ask for a socket, and go on
+/// by that. At the other end of a tunnel the same path leads to another server.
+fn as_named(opts: Opts) -> OptsBuilder {
+    // Known without asking: no answer here is longer, and connections are never kept that long.
+    let (packet, wait) =
+        (opts.max_allowed_packet().unwrap_or(16 << 20), opts.wait_timeout().unwrap_or(28_800));
+    OptsBuilder::from_opts(opts)
+        .prefer_socket(Some(false))
+        .max_allowed_packet(Some(packet))
+        .wait_timeout(Some(wait))
+}
+
+/// The answers of a query with two columns, in a transaction that only reads.
+pub(crate) async fn pairs(
+    url: &str,
+    options: &Options,
+    doing: &'static str,
+    sql: &str,
+) -> Result<Vec<(String, String)>, Error> {
+    let (conn, database) = connected(url, options).await?;
+    let link = Link { conn, url: redacted(url), budget: options.budget };
+    let catalog = Catalog::of(Dialect::MariaDb);
+    let mut reader = Reader { link, catalog, tables: HashMap::new(), database };
+    reader.server().await?;
+    let rows = reader.link.ask(doing, sql).await?;
+    let pair = |row: &Answer| Some((row.text(0)?, row.text(1)?));
+    let pairs = rows.iter().filter_map(pair).collect();
+    let _ = tokio::time::timeout(Duration::from_secs(1), reader.link.conn.disconnect()).await;
+    Ok(pairs)
 }
 
 /// A table by schema and name.
@@ -290,10 +324,16 @@ impl Reader {
             .iter()
             .map(|passed| (passed.schema.clone(), passed.name.clone()))
             .collect();
-        for at in limits::wanted(&self.catalog) {
+        let mut wanted = limits::wanted(&self.catalog);
+        wanted.extend(crate::sequences::fed::wanted(&self.catalog));
+        for at in wanted {
             let (table, column) = (&self.catalog.tables[at.table], self.catalog.column(at));
             if locked.contains(&(table.schema.clone(), table.name.clone())) {
                 self.catalog.column_mut(at).extreme = Extreme::Unread(Unread::Locked);
+                continue;
+            }
+            if !column.kind.is_number() {
+                self.catalog.column_mut(at).extreme = Extreme::Unread(Unread::NoNumbers);
                 continue;
             }
             if !table.is_led_by(&column.name) {
@@ -312,8 +352,9 @@ impl Reader {
                 quoted(&table.name)
             );
             let extreme = match self.link.try_ask("the ends of indexes", &sql).await? {
-                Ok(rows) => match rows.first().and_then(|row| row.number(0)) {
-                    Some(value) => Extreme::Exact(value),
+                Ok(rows) => match rows.first().and_then(|row| row.text(0)) {
+                    Some(value) => whole(&value, limits::grows(&self.catalog, column))
+                        .map_or(Extreme::Unread(Unread::NoNumbers), Extreme::Exact),
                     None => Extreme::Empty,
                 },
                 Err(why) => {
@@ -366,6 +407,7 @@ impl Reader {
             sequence.cache = row.number(5).unwrap_or(0);
             sequence.cycles = number(6) != 0;
             let next = number(0);
+            sequence.is_ahead = sequence.cache > 1 && next != sequence.start;
             sequence.reading = if next == sequence.start {
                 Reading::NeverUsed { next: Some(next) }
             } else {
@@ -391,6 +433,9 @@ fn kind(row: &Answer) -> Kind {
             let digits: u32 = row.number(9).unwrap_or(10);
             Kind::Decimal { digits: digits.saturating_sub(row.number(10).unwrap_or(0)).min(38) }
         }
+        // A counter may be of these types too, and stands still from the first whole number on that it doesn't hold: 2^24, 2^53.
+        "float" if is_auto(row) => Kind::int(25),
+        "double" if is_auto(row) => Kind::int(54),
         "uuid" => Kind::Uuid,
         "char" | "varchar" | "text" | "tinytext" | "mediumtext" | "longtext" => {
             Kind::Text { longest: longest() }
@@ -400,6 +445,11 @@ fn kind(row: &Answer) -> Kind {
         }
         _ => Kind::Other,
     }
+}
+
+/// Whether a column's values are counted up by the server.
+fn is_auto(row: &Answer) -> bool {
+    row.text(6).is_some_and(|extra| extra.to_ascii_lowercase().contains("auto_increment"))
 }
 
 /// The names in backticks within the first parentheses.

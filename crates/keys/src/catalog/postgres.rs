@@ -6,41 +6,63 @@
 //!
 //! Order: columns first, then the sequences. What is inserted in between makes a sequence look further, never behind.
 
-mod feeds;
-mod link;
+pub(crate) mod link;
 mod queries;
+mod scans;
+mod types;
+mod values;
 
 use super::{
-    Catalog, Column, ColumnAt, Dialect, Extreme, ForeignKey, Grows, Index, Kind, PassedOver, Reading,
-    Sequence, Table, TableKind, Unread,
+    Catalog, Column, ColumnAt, Dialect, ForeignKey, Index, PassedOver, Reading, Sequence, Table, TableKind,
+    Unread, bounds, feeds,
 };
 use crate::error::Error;
 use crate::limits;
 use crate::open::Options;
-use crate::scopes;
-use link::{Answered, Link, Stopped};
+use crate::sequences::fed;
+use link::{Link, Row};
 use std::collections::{BTreeMap, HashMap, HashSet};
+use tokio::time::Instant;
+use types::{Base, resolved};
 
 /// Reads the database of a URL.
 ///
 /// # Errors
 /// [`Error::Url`], [`Error::Lost`] when the connection can't be made or is lost, [`Error::Query`] when the catalog can't be read.
 pub async fn read(url: &str, options: &Options) -> Result<Catalog, Error> {
-    let link = Link::to(url, options).await?;
-    let mut reader = Reader::new(link);
-    reader.server().await?;
-    reader.locks().await?;
-    reader.tables().await?;
-    reader.sequences().await?;
-    reader.columns().await?;
-    reader.indexes().await?;
-    reader.foreign_keys().await?;
-    reader.feeds().await?;
-    reader.extremes().await?;
+    let mut reader = Reader::of_definitions(url, options).await?;
+    let wanted = limits::wanted(&reader.catalog);
+    reader.extremes(wanted).await?;
     reader.readings().await?;
+    if reader.set_apart(Instant::now() + options.scans).await? {
+        reader.readings().await?;
+    }
     reader.scopes().await?;
     Ok(reader.catalog)
 }
+
+/// Reads what tells whether sequences are behind their columns. Columns without an index are scanned within the budget.
+///
+/// # Errors
+/// See [`read`].
+pub async fn read_fed(url: &str, options: &Options) -> Result<Catalog, Error> {
+    let mut reader = Reader::of_definitions(url, options).await?;
+    let wanted = fed::wanted(&reader.catalog);
+    reader.extremes(wanted.clone()).await?;
+    let until = Instant::now() + options.scans;
+    reader.scans(&wanted, until).await?;
+    reader.readings().await?;
+    if reader.set_apart(until).await? | reader.own_values(until).await? {
+        reader.readings().await?;
+    }
+    Ok(reader.catalog)
+}
+
+/// Sequences to a question.
+const MOST: usize = 2_000;
+
+/// How often definitions are asked for that change meanwhile.
+const TRIES: u32 = 3;
 
 /// An object identifier of PostgreSQL.
 type Oid = u32;
@@ -56,6 +78,8 @@ struct Reader {
     columns: HashMap<(Oid, i16), ColumnAt>,
     numbers: HashMap<ColumnAt, i16>,
     may_select: HashSet<ColumnAt>,
+    /// Columns that only indexes lead to whose NULLs stand at the other end than usual.
+    unusual_nulls: HashSet<ColumnAt>,
     sequences: HashMap<Oid, usize>,
     sequence_oids: Vec<Oid>,
     readable: Vec<Readable>,
@@ -63,6 +87,8 @@ struct Reader {
     locked: HashSet<Oid>,
     locked_sequences: HashSet<Oid>,
     version: u32,
+    /// Types by object identifier: name, base of a domain, element of an array, modifier of a domain.
+    types: HashMap<Oid, (String, Oid, Oid, i32)>,
 }
 
 /// What may be done with a sequence.
@@ -73,6 +99,16 @@ struct Readable {
 }
 
 impl Reader {
+    /// Has read what the database holds, and no value of it.
+    async fn of_definitions(url: &str, options: &Options) -> Result<Self, Error> {
+        let mut reader = Self::new(Link::to(url, options).await?);
+        reader.server().await?;
+        reader.locks().await?;
+        reader.tables().await?;
+        reader.definitions().await?;
+        Ok(reader)
+    }
+
     fn new(link: Link) -> Self {
         let mut catalog = Catalog::of(Dialect::Postgres);
         catalog.server.url = link.url.clone();
@@ -86,12 +122,14 @@ impl Reader {
             columns: HashMap::new(),
             numbers: HashMap::new(),
             may_select: HashSet::new(),
+            unusual_nulls: HashSet::new(),
             sequences: HashMap::new(),
             sequence_oids: Vec::new(),
             readable: Vec::new(),
             locked: HashSet::new(),
             locked_sequences: HashSet::new(),
             version: 0,
+            types: HashMap::new(),
         }
     }
 
@@ -137,7 +175,9 @@ impl Reader {
         }
         self.catalog.is_store = own == stores.len();
         for row in &rows {
-            if self.catalog.is_store && is_of_store(row.text(1)?, row.text(2)?) {
+            let is_own = is_of_store(row.text(1)?, row.text(2)?)
+                || (row.text(1)? == "mintage" && row.text(2)? == "scope");
+            if self.catalog.is_store && is_own {
                 continue;
             }
             let oid: Oid = row.number(0)?;
@@ -181,8 +221,50 @@ impl Reader {
         Ok(())
     }
 
-    async fn sequences(&mut self) -> Result<(), Error> {
-        for row in self.link.ask("sequences", queries::SEQUENCES).await? {
+    /// Everything that is defined on the tables, asked for at once where there are many.
+    async fn definitions(&mut self) -> Result<(), Error> {
+        self.link.spread(self.catalog.tables.len()).await;
+        let kinds = self.kinds().await?;
+        let ints = kinds.iter().filter(|(_, (base, _))| matches!(base, Base::Int(_) | Base::Uuid));
+        let ints: Vec<String> = ints.map(|(oid, _)| oid.to_string()).collect();
+        let mut answers = self.ask_definitions(&ints.join(",")).await;
+        // A table was locked or dropped under the question: what is locked now is left out of the next.
+        for _ in 1..TRIES {
+            if !matches!(answers, Err(Error::Query { .. })) {
+                break;
+            }
+            self.locks().await?;
+            answers = self.ask_definitions(&ints.join(",")).await;
+        }
+        let mut answers = answers?.into_iter();
+        let mut next = || answers.next().unwrap_or_default();
+        let (columns, defaults, sequences, foreign_keys, dependencies, indexes, checks) =
+            (next(), next(), next(), next(), next(), next(), next());
+        self.sequences(&sequences)?;
+        self.columns(&columns)?;
+        self.checks(&columns, &checks)?;
+        self.indexes(&indexes)?;
+        self.foreign_keys(&foreign_keys)?;
+        self.feeds(&dependencies, &defaults)
+    }
+
+    async fn ask_definitions(&mut self, types: &str) -> Result<Vec<Vec<Row>>, Error> {
+        let locked: Vec<String> = self.locked.iter().map(ToString::to_string).collect();
+        // Dealt out to three connections, the longest first.
+        let questions = [
+            ("columns", queries::columns(types)),
+            ("defaults", queries::defaults(&locked.join(","))),
+            ("sequences", queries::SEQUENCES.to_owned()),
+            ("foreign keys", queries::FOREIGN_KEYS.to_owned()),
+            ("sequences of columns", queries::DEPENDENCIES.to_owned()),
+            ("indexes", queries::INDEXES.to_owned()),
+            ("checks", queries::checks(&locked.join(","))),
+        ];
+        self.link.ask_all(&questions).await
+    }
+
+    fn sequences(&mut self, rows: &[Row]) -> Result<(), Error> {
+        for row in rows {
             let oid: Oid = row.number(0)?;
             self.sequences.insert(oid, self.catalog.sequences.len());
             self.sequence_oids.push(oid);
@@ -199,39 +281,33 @@ impl Reader {
                 cycles: row.flag(9)?,
                 owner: None,
                 reading: Reading::Unknown,
+                is_ahead: false,
                 is_unlogged: row.text(10)? == "u",
+                place: None,
             });
         }
         Ok(())
     }
 
-    async fn columns(&mut self) -> Result<(), Error> {
-        let mut kinds: BTreeMap<Oid, (Base, bool)> = BTreeMap::new();
-        let rows = self.link.ask("types", queries::TYPES).await?;
-        let mut types: HashMap<Oid, (String, Oid, Oid, i32)> = HashMap::new();
-        for row in &rows {
-            types.insert(
+    /// What the types of ids are at their base.
+    async fn kinds(&mut self) -> Result<BTreeMap<Oid, (Base, bool)>, Error> {
+        for row in self.link.ask("types", queries::TYPES).await? {
+            self.types.insert(
                 row.number(0)?,
                 (row.text(1)?.to_owned(), row.number(2)?, row.number(3)?, row.number(4)?),
             );
         }
-        for &oid in types.keys() {
-            if let Some(kind) = resolved(&types, oid, -1, 0) {
-                kinds.insert(oid, kind);
-            }
-        }
-        let ints: Vec<String> = kinds
-            .iter()
-            .filter(|(_, (base, _))| matches!(base, Base::Int(_) | Base::Uuid))
-            .map(|(oid, _)| oid.to_string())
-            .collect();
-        let sql = queries::columns(&ints.join(","));
-        for row in self.link.ask("columns", &sql).await? {
+        let known = self.types.keys().filter_map(|&oid| Some((oid, resolved(&self.types, oid, -1, 0)?)));
+        Ok(known.collect())
+    }
+
+    fn columns(&mut self, rows: &[Row]) -> Result<(), Error> {
+        for row in rows {
             let table_oid: Oid = row.number(0)?;
             let Some(&table) = self.tables.get(&table_oid) else { continue };
             let number: i16 = row.number(1)?;
             let (type_oid, modifier): (Oid, i32) = (row.number(3)?, row.number(4)?);
-            let known = resolved(&types, type_oid, modifier, 0);
+            let known = resolved(&self.types, type_oid, modifier, 0);
             let (base, is_array) = known.unwrap_or((Base::Other, false));
             let mut column = Column::of(row.text(2)?, row.text(5)?, base.kind());
             column.is_array = is_array;
@@ -248,33 +324,76 @@ impl Reader {
         Ok(())
     }
 
-    async fn indexes(&mut self) -> Result<(), Error> {
-        for row in self.link.ask("indexes", queries::INDEXES).await? {
+    /// What CHECKs let pass: those of columns, and those of the domains that they are of.
+    fn checks(&mut self, columns: &[Row], checks: &[Row]) -> Result<(), Error> {
+        let mut of_domains: HashMap<Oid, i128> = HashMap::new();
+        for row in checks {
+            let Some(check) = row.optional(3)? else { continue };
+            let domain: Oid = row.number(0)?;
+            if domain != 0 {
+                let Some(most) = bounds::largest(check, "value") else { continue };
+                of_domains.entry(domain).and_modify(|bound| *bound = most.min(*bound)).or_insert(most);
+            } else if let Some(&at) = self.columns.get(&(row.number(1)?, row.number(2)?)) {
+                let most = bounds::largest(check, &self.catalog.column(at).name);
+                self.check(at, most);
+            }
+        }
+        if of_domains.is_empty() {
+            return Ok(());
+        }
+        for row in columns {
+            let Some(&at) = self.columns.get(&(row.number(0)?, row.number(1)?)) else { continue };
+            let mut domain: Oid = row.number(3)?;
+            for _ in 0..32 {
+                self.check(at, of_domains.get(&domain).copied());
+                match self.types.get(&domain) {
+                    Some((_, base, ..)) if *base != 0 => domain = *base,
+                    _ => break,
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn check(&mut self, at: ColumnAt, most: Option<i128>) {
+        let bound = &mut self.catalog.column_mut(at).checked_to;
+        *bound = [*bound, most].into_iter().flatten().min();
+    }
+
+    fn indexes(&mut self, rows: &[Row]) -> Result<(), Error> {
+        for row in rows {
             let table_oid: Oid = row.number(0)?;
             let Some(&table) = self.tables.get(&table_oid) else { continue };
             let is_valid = row.flag(3)?;
-            let mut columns = Vec::new();
-            for number in row.text(1)?.split_whitespace() {
-                let number: i16 = number.parse().unwrap_or(0);
-                let name =
-                    self.columns.get(&(table_oid, number)).map(|&at| self.catalog.column(at).name.clone());
-                columns.push(name.unwrap_or_default());
-            }
+            let numbers = row.text(1)?.split_whitespace().map(|number| number.parse::<i16>().unwrap_or(0));
+            let places: Vec<Option<ColumnAt>> =
+                numbers.map(|number| self.columns.get(&(table_oid, number)).copied()).collect();
+            let name = |at: &Option<ColumnAt>| at.map(|at| self.catalog.column(at).name.clone());
+            let columns = places.iter().map(|at| name(at).unwrap_or_default()).collect();
+            let first = places.first().copied().flatten();
             let is_partial = row.flag(5)?;
+            let is_ordered = row.flag(6)? && is_valid && !is_partial;
+            if let Some(at) = first.filter(|_| is_ordered) {
+                match (row.flag(7)?, self.catalog.tables[table].is_led_by(&self.catalog.column(at).name)) {
+                    (true, false) => self.unusual_nulls.insert(at),
+                    (true, true) => false,
+                    (false, _) => self.unusual_nulls.remove(&at),
+                };
+            }
             self.catalog.tables[table].indexes.push(Index {
                 columns,
                 // One that is being built, or failed to be, keeps nothing unique.
                 is_unique: row.flag(2)? && is_valid,
                 is_primary: row.flag(4)?,
-                is_ordered: row.flag(6)? && is_valid && !is_partial,
+                is_ordered,
                 is_partial,
             });
         }
         Ok(())
     }
 
-    async fn foreign_keys(&mut self) -> Result<(), Error> {
-        for row in self.link.ask("foreign keys", queries::FOREIGN_KEYS).await? {
+    fn foreign_keys(&mut self, rows: &[Row]) -> Result<(), Error> {
+        for row in rows {
             let (from, to): (Oid, Oid) = (row.number(1)?, row.number(2)?);
             let numbers = |text: &str| -> Vec<i16> {
                 text.split(',').filter_map(|number| number.parse().ok()).collect()
@@ -291,11 +410,11 @@ impl Reader {
     }
 
     /// Defaults, and what ties sequences to columns.
-    async fn feeds(&mut self) -> Result<(), Error> {
+    fn feeds(&mut self, dependencies: &[Row], defaults: &[Row]) -> Result<(), Error> {
         // (table, column) → sequence: what a column owns, and what its default asks.
         let mut owned: HashMap<ColumnAt, (usize, bool)> = HashMap::new();
         let mut asked: HashMap<ColumnAt, Vec<usize>> = HashMap::new();
-        for row in self.link.ask("sequences of columns", queries::DEPENDENCIES).await? {
+        for row in dependencies {
             let Some(&sequence) = self.sequences.get(&row.number::<Oid>(0)?) else { continue };
             let Some(&at) = self.columns.get(&(row.number(1)?, row.number(2)?)) else { continue };
             match row.text(3)? {
@@ -306,12 +425,21 @@ impl Reader {
                 _ => asked.entry(at).or_default().push(sequence),
             }
         }
-        let locked: Vec<String> = self.locked.iter().map(ToString::to_string).collect();
-        for row in self.link.ask("defaults", &queries::defaults(&locked.join(","))).await? {
+        for row in defaults {
             let Some(&at) = self.columns.get(&(row.number(0)?, row.number(1)?)) else { continue };
-            if !self.catalog.column(at).is_generated {
-                self.catalog.column_mut(at).default = row.optional(2)?.map(str::to_owned);
+            if self.catalog.column(at).is_generated {
+                let of = row
+                    .optional(2)?
+                    .and_then(|made| feeds::plain_column(made, &self.catalog.tables[at.table]));
+                self.catalog.column_mut(at).generated_from = of.filter(|of| *of != at.column);
+                continue;
             }
+            let default = match (row.flag(3)?, asked.get(&at).map(Vec::as_slice)) {
+                (true, Some([sequence])) => Some(self.plain_nextval(*sequence)),
+                (true, _) => Some("nextval(…)".to_owned()),
+                (false, _) => row.optional(2)?.map(str::to_owned),
+            };
+            self.catalog.column_mut(at).default = default;
         }
         let names = feeds::Names::of(&self.catalog);
         let mut found = Vec::new();
@@ -330,333 +458,10 @@ impl Reader {
         Ok(())
     }
 
-    /// The furthest values of the columns that need them: from indexes, else from statistics.
-    async fn extremes(&mut self) -> Result<(), Error> {
-        let (mut by_index, mut by_statistics) = (Vec::new(), Vec::new());
-        for at in limits::wanted(&self.catalog) {
-            let (table, column) = (&self.catalog.tables[at.table], self.catalog.column(at));
-            let is_locked = self.locked.contains(&self.table_oids[at.table]);
-            let needs = if !self.may_use[at.table] {
-                Some(format!("USAGE on schema {}", table.schema))
-            } else if !self.may_select.contains(&at) {
-                Some(format!("SELECT on table {}.{}", table.schema, table.name))
-            } else if self.has_policies[at.table] {
-                Some(format!(
-                    "a role that the row security of {}.{} leaves alone (BYPASSRLS)",
-                    table.schema, table.name
-                ))
-            } else {
-                None
-            };
-            if let Some(needs) = needs {
-                self.catalog.column_mut(at).extreme = Extreme::Unread(Unread::Denied(needs));
-            } else if table.is_led_by(&column.name) && !column.is_array && !is_locked {
-                by_index.push(at);
-            } else {
-                if is_locked {
-                    self.catalog.column_mut(at).extreme = Extreme::Unread(Unread::Locked);
-                }
-                by_statistics.push(at);
-            }
-        }
-        self.ends_of_indexes(&by_index).await?;
-        self.statistics(&by_statistics).await
-    }
-
-    /// One statement a column, many to a round trip; each has a budget of its own, and one that fails fails alone.
-    async fn ends_of_indexes(&mut self, columns: &[ColumnAt]) -> Result<(), Error> {
-        let statement = |at: &ColumnAt| {
-            let (table, column) = (&self.catalog.tables[at.table], self.catalog.column(*at));
-            let end = match limits::grows(&self.catalog, column) {
-                Grows::Up => "max",
-                Grows::Down => "min",
-            };
-            let quoted = |name| self.catalog.server.dialect.quoted(name);
-            // A child has an index of its own, or none: each table is asked for itself.
-            format!(
-                "SELECT {end}({}) FROM ONLY {}.{}",
-                quoted(&column.name),
-                quoted(&table.schema),
-                quoted(&table.name)
-            )
-        };
-        let statements: Vec<String> = columns.iter().map(statement).collect();
-        let answers = self.link.ask_many("the ends of indexes", statements).await?;
-        for (&at, answer) in columns.iter().zip(answers) {
-            let extreme = match answer {
-                Answered::Row(row) => match row.optional(0)? {
-                    Some(value) => Extreme::Exact(self.link.parsed("the end of an index", value)?),
-                    None => Extreme::Empty,
-                },
-                Answered::Nothing => Extreme::Empty,
-                Answered::Stopped(stopped) => {
-                    let why = match stopped {
-                        Stopped::Locked => Unread::Locked,
-                        Stopped::TookTooLong => Unread::TookTooLong,
-                        Stopped::Denied(words) => Unread::Denied(words),
-                    };
-                    let table = &self.catalog.tables[at.table];
-                    let (schema, name) = (table.schema.clone(), table.name.clone());
-                    let passed = PassedOver { schema, name, why: why.clone() };
-                    if !self.catalog.passed_over.contains(&passed) {
-                        self.catalog.passed_over.push(passed);
-                    }
-                    Extreme::Unread(why)
-                }
-            };
-            self.catalog.column_mut(at).extreme = extreme;
-        }
-        Ok(())
-    }
-
-    async fn statistics(&mut self, columns: &[ColumnAt]) -> Result<(), Error> {
-        let mut found: HashMap<ColumnAt, (i128, i128)> = HashMap::new();
-        for some in columns.chunks(5_000) {
-            let wanted: Vec<String> = some
-                .iter()
-                .map(|at| format!("({},{})", self.table_oids[at.table], self.numbers[at]))
-                .collect();
-            for row in self.link.ask("statistics", &queries::statistics(&wanted.join(","))).await? {
-                let Some(&at) = self.columns.get(&(row.number(0)?, row.number(1)?)) else { continue };
-                for bounds in [row.optional(2)?, row.optional(3)?, row.optional(4)?].into_iter().flatten() {
-                    // Arrays of integers as PostgreSQL writes them: {1,2,3}.
-                    for value in bounds.trim_matches(['{', '}']).split(',') {
-                        if let Ok(value) = value.parse::<i128>() {
-                            let (low, high) = found.entry(at).or_insert((value, value));
-                            (*low, *high) = (value.min(*low), value.max(*high));
-                        }
-                    }
-                }
-            }
-        }
-        for &at in columns {
-            let grows = limits::grows(&self.catalog, self.catalog.column(at));
-            let value = found.get(&at).map(|&(low, high)| if grows == Grows::Up { high } else { low });
-            let extreme = &mut self.catalog.column_mut(at).extreme;
-            *extreme = match value {
-                Some(value) => Extreme::AtLeast(value),
-                None if *extreme == Extreme::Unread(Unread::Locked) => continue,
-                None => Extreme::Unread(Unread::NoIndex),
-            };
-        }
-        Ok(())
-    }
-
-    /// Counters in parents' rows, beside the numbers of their children.
-    async fn scopes(&mut self) -> Result<(), Error> {
-        let mut scopes = scopes::scopes(&self.catalog);
-        // What can't be read, or hides rows, or is locked, says nothing.
-        scopes.retain(|scope| {
-            let columns = scope.columns();
-            columns.iter().all(|at| {
-                self.may_select.contains(at)
-                    && self.may_use[at.table]
-                    && !self.has_policies[at.table]
-                    && !self.locked.contains(&self.table_oids[at.table])
-            })
-        });
-        let statements: Vec<String> = scopes.iter().map(|scope| scopes::sql(&self.catalog, scope)).collect();
-        let answers = self.link.ask_each("counters of scopes", &statements).await?;
-        for (scope, answer) in scopes.iter().zip(answers) {
-            if let Answered::Row(row) = answer {
-                self.catalog.scopes.push(scopes::found(scope, row.number(0)?, row.number(1)?));
-            }
-        }
-        Ok(())
-    }
-
-    /// What the sequences show. Looking takes no number.
-    async fn readings(&mut self) -> Result<(), Error> {
-        // Locks may have come since the tables were read.
-        self.locks().await?;
-        let mut open = Vec::new();
-        for index in 0..self.catalog.sequences.len() {
-            let (oid, readable) = (self.sequence_oids[index], self.readable[index]);
-            let sequence = &self.catalog.sequences[index];
-            let needs = if !readable.may_call {
-                format!("USAGE or SELECT on sequence {}.{}", sequence.schema, sequence.name)
-            } else if sequence.is_unlogged && self.catalog.server.is_standby {
-                "an unlogged sequence has no value on a standby; ask the primary".to_owned()
-            } else if self.locked_sequences.contains(&oid) {
-                "another session holds a lock on it".to_owned()
-            } else {
-                open.push(index);
-                continue;
-            };
-            self.catalog.sequences[index].reading = Reading::Unreadable { needs };
-        }
-        let mut never = Vec::new();
-        match self.last_values(&open).await {
-            Ok(values) => {
-                for (&index, value) in open.iter().zip(values) {
-                    match value {
-                        Some(value) => self.catalog.sequences[index].reading = Reading::Value(value),
-                        None => never.push(index),
-                    }
-                }
-            }
-            // One of them was locked or dropped meanwhile: each by itself.
-            Err(Error::Query { .. }) => {
-                let statement =
-                    |index: &usize| format!("SELECT pg_sequence_last_value({})", self.sequence_oids[*index]);
-                let statements: Vec<String> = open.iter().map(statement).collect();
-                let answers = self.link.ask_each("sequences", &statements).await?;
-                for (&index, answer) in open.iter().zip(answers) {
-                    match answer {
-                        Answered::Row(row) => match row.optional(0)? {
-                            Some(value) => {
-                                let value = self.link.parsed("sequences", value)?;
-                                self.catalog.sequences[index].reading = Reading::Value(value);
-                            }
-                            None => never.push(index),
-                        },
-                        Answered::Nothing => never.push(index),
-                        Answered::Stopped(stopped) => {
-                            self.catalog.sequences[index].reading =
-                                Reading::Unreadable { needs: stopped.in_words() };
-                        }
-                    }
-                }
-            }
-            Err(error) => return Err(error),
-        }
-        self.first_values(&never).await
-    }
-
-    async fn last_values(&mut self, open: &[usize]) -> Result<Vec<Option<i128>>, Error> {
-        let oids: Vec<String> = open.iter().map(|&index| self.sequence_oids[index].to_string()).collect();
-        let mut values = HashMap::new();
-        for some in oids.chunks(5_000) {
-            for row in self.link.ask("sequences", &queries::last_values(&some.join(","))).await? {
-                let value = row.optional(1)?.map(|value| self.link.parsed("sequences", value)).transpose()?;
-                values.insert(row.number::<Oid>(0)?, value);
-            }
-        }
-        Ok(open.iter().map(|&index| values.get(&self.sequence_oids[index]).copied().flatten()).collect())
-    }
-
-    /// What sequences that show no last value hand out first: a restart or `setval(…, false)` leaves them so.
-    async fn first_values(&mut self, never: &[usize]) -> Result<(), Error> {
-        let (mut readable, mut statements) = (Vec::new(), Vec::new());
-        for &index in never {
-            let sequence = &self.catalog.sequences[index];
-            if self.readable[index].may_select {
-                let quoted = |name| self.catalog.server.dialect.quoted(name);
-                let (schema, name) = (quoted(&sequence.schema), quoted(&sequence.name));
-                statements.push(format!("SELECT last_value, is_called FROM {schema}.{name}"));
-                readable.push(index);
-            } else {
-                self.catalog.sequences[index].reading = Reading::NeverUsed { next: None };
-            }
-        }
-        let answers = self.link.ask_each("unused sequences", &statements).await?;
-        for (&index, answer) in readable.iter().zip(answers) {
-            let reading = match answer {
-                Answered::Row(row) => {
-                    let value: i128 = self.link.parsed("unused sequences", row.text(0)?)?;
-                    // Somebody may have called it meanwhile.
-                    if row.flag(1)? {
-                        Reading::Value(value)
-                    } else {
-                        Reading::NeverUsed { next: Some(value) }
-                    }
-                }
-                Answered::Nothing => Reading::NeverUsed { next: None },
-                Answered::Stopped(stopped) => Reading::Unreadable { needs: stopped.in_words() },
-            };
-            self.catalog.sequences[index].reading = reading;
-        }
-        Ok(())
-    }
-}
-
-/// What a type is at its base.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Base {
-    Int(u32),
-    Decimal(u32),
-    Uuid,
-    Text(Option<u32>),
-    Citext,
-    Bytes,
-    Other,
-}
-
-impl Base {
-    const fn kind(self) -> Kind {
-        match self {
-            Self::Int(bits) => Kind::int(bits),
-            Self::Decimal(digits) => Kind::Decimal { digits },
-            Self::Uuid => Kind::Uuid,
-            Self::Text(longest) => Kind::Text { longest },
-            Self::Citext => Kind::Text { longest: None },
-            Self::Bytes => Kind::Bytes { longest: None },
-            Self::Other => Kind::Other,
-        }
-    }
-}
-
-/// The type under domains, and whether it is an array. A domain brings its own modifier, as in `varchar(20)`.
-fn resolved(
-    types: &HashMap<Oid, (String, Oid, Oid, i32)>,
-    oid: Oid,
-    modifier: i32,
-    depth: u32,
-) -> Option<(Base, bool)> {
-    let (name, base, element, own_modifier) = types.get(&oid)?;
-    if depth > 32 {
-        return None;
-    }
-    if *base != 0 {
-        let modifier = if *own_modifier >= 0 { *own_modifier } else { modifier };
-        return resolved(types, *base, modifier, depth + 1);
-    }
-    if *element != 0 && name.starts_with('_') {
-        let (base, _) = resolved(types, *element, modifier, depth + 1)?;
-        return Some((base, true));
-    }
-    let length = u32::try_from(modifier - 4).ok();
-    let base = match name.as_str() {
-        "int2" => Base::Int(16),
-        "int4" => Base::Int(32),
-        "int8" => Base::Int(64),
-        "uuid" => Base::Uuid,
-        "text" | "varchar" | "bpchar" => Base::Text(length),
-        "citext" => Base::Citext,
-        "bytea" => Base::Bytes,
-        "numeric" => {
-            let digits = length.map_or(38, |packed| (packed >> 16).saturating_sub(packed & 0x7ff));
-            Base::Decimal(digits.min(38))
-        }
-        _ => Base::Other,
-    };
-    Some((base, false))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn types_are_seen_through_domains_and_arrays() {
-        let row = |name: &str, base, element, modifier| (name.to_owned(), base, element, modifier);
-        let types = HashMap::from([
-            (23, row("int4", 0, 0, -1)),
-            (1043, row("varchar", 0, 0, -1)),
-            (1700, row("numeric", 0, 0, -1)),
-            (100, row("user_id", 23, 0, -1)),
-            (101, row("small_user_id", 100, 0, -1)),
-            (102, row("_user_id", 0, 100, -1)),
-            (103, row("code", 1043, 0, 40)),
-            (104, row("loop", 104, 0, -1)),
-        ]);
-        let is = |oid, modifier| resolved(&types, oid, modifier, 0);
-        assert_eq!(is(101, -1), Some((Base::Int(32), false)));
-        assert_eq!(is(102, -1), Some((Base::Int(32), true)));
-        assert_eq!(is(103, -1), Some((Base::Text(Some(36)), false)));
-        assert_eq!(is(1043, 25), Some((Base::Text(Some(21)), false)));
-        assert_eq!(is(1700, (10 << 16) + 4), Some((Base::Decimal(10), false)));
-        assert_eq!(is(104, -1), None);
-        assert_eq!(is(9, -1), None);
+    /// A default that asks a sequence and nothing else, as the server prints it.
+    fn plain_nextval(&self, sequence: usize) -> String {
+        let sequence = &self.catalog.sequences[sequence];
+        let quoted = |name| self.catalog.server.dialect.quoted(name).replace('\'', "''");
+        format!("nextval('{}.{}'::regclass)", quoted(&sequence.schema), quoted(&sequence.name))
     }
 }

@@ -102,8 +102,11 @@ impl Column {
             default: None,
             feed: Feed::None,
             is_generated: false,
+            checked_to: None,
+            generated_from: None,
             ignores_case: false,
             extreme: Extreme::Unread(Unread::NotAsked),
+            apart: None,
             place: None,
         }
     }
@@ -130,7 +133,9 @@ impl Sequence {
             cycles: false,
             owner: None,
             reading,
+            is_ahead: false,
             is_unlogged: false,
+            place: None,
         }
     }
 }

@@ -15,12 +15,25 @@ use rusqlite::types::ValueRef;
 use rusqlite::{Connection, ErrorCode, OpenFlags, Row};
 use std::collections::HashMap;
 use std::path::Path;
+use std::sync::mpsc::RecvTimeoutError;
 
 /// Reads the file of a URL: `sqlite:PATH`.
 ///
 /// # Errors
 /// [`Error::Url`], [`Error::Lost`] when it can't be opened, [`Error::Query`] when it can't be read.
 pub fn read(url: &str, options: &Options) -> Result<Catalog, Error> {
+    let mut reader = opened(url, options)?;
+    // One view of the file from here on.
+    reader.run("opening", "BEGIN")?;
+    reader.tables()?;
+    reader.foreign_keys()?;
+    reader.extremes()?;
+    reader.scopes()?;
+    Ok(reader.catalog)
+}
+
+/// The file of a URL, for reading only.
+fn opened(url: &str, options: &Options) -> Result<Reader, Error> {
     let path = url.strip_prefix("sqlite:").unwrap_or(url);
     let path = path.strip_prefix("//").unwrap_or(path);
     let path = path.split('?').next().unwrap_or(path);
@@ -41,14 +54,29 @@ pub fn read(url: &str, options: &Options) -> Result<Catalog, Error> {
     connection.busy_timeout(options.budget.min(std::time::Duration::from_secs(2))).map_err(lost)?;
     let mut catalog = Catalog::of(Dialect::Sqlite);
     catalog.server.url = url.to_owned();
-    let mut reader = Reader { url: url.to_owned(), connection, catalog };
-    // One view of the file from here on.
-    reader.run("opening", "BEGIN")?;
-    reader.tables()?;
-    reader.foreign_keys()?;
-    reader.extremes()?;
-    reader.scopes()?;
-    Ok(reader.catalog)
+    Ok(Reader { url: url.to_owned(), connection, catalog })
+}
+
+/// The answers of a query with two columns, which ends with its budget.
+pub(crate) fn pairs(
+    url: &str,
+    options: &Options,
+    doing: &'static str,
+    sql: &str,
+) -> Result<Vec<(String, String)>, Error> {
+    let reader = opened(url, options)?;
+    let (interrupt, budget) = (reader.connection.get_interrupt_handle(), options.budget);
+    // Ends with the sender, when the rows are there.
+    let (done, is_done) = std::sync::mpsc::channel::<()>();
+    let watch = std::thread::spawn(move || {
+        if is_done.recv_timeout(budget) == Err(RecvTimeoutError::Timeout) {
+            interrupt.interrupt();
+        }
+    });
+    let rows = reader.rows(doing, sql, |row| Ok((text(row, 0)?, text(row, 1)?)));
+    drop(done);
+    let _ = watch.join();
+    rows
 }
 
 struct Reader {
@@ -73,7 +101,8 @@ impl Reader {
         let stores = ["mintage_meta", "mintage_space", "mintage_worker"];
         self.catalog.is_store = stores.iter().all(|store| tables.iter().any(|(name, ..)| name == store));
         for (name, without_rowid, sql) in tables {
-            if self.catalog.is_store && stores.contains(&name.as_str()) {
+            let is_own = stores.contains(&name.as_str()) || name == "mintage_scope";
+            if self.catalog.is_store && is_own {
                 continue;
             }
             let mut table = Table { schema: "main".to_owned(), name: name.clone(), ..Table::default() };

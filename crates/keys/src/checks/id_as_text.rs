@@ -46,7 +46,15 @@ fn run(catalog: &Catalog) -> Vec<Finding> {
         let next = match catalog.server.dialect {
             Dialect::Postgres | Dialect::Cockroach | Dialect::Yugabyte => {
                 let name = catalog.server.dialect.quoted(&column.name);
-                sql_retype(catalog, at, "uuid").replace("uuid;", &format!("uuid USING {name}::uuid;"))
+                match column.default.as_deref() {
+                    None => {
+                        sql_retype(catalog, at, "uuid").replace("uuid;", &format!("uuid USING {name}::uuid;"))
+                    }
+                    // A default of text doesn't go along.
+                    Some(_) => format!(
+                        "the type uuid: drop the default, change the type USING {name}::uuid, set the default without its cast"
+                    ),
+                }
             }
             Dialect::MariaDb if catalog.server.release >= (10, 7) => sql_retype(catalog, at, "uuid"),
             _ => "16 bytes: BINARY(16), or BLOB in SQLite".to_owned(),

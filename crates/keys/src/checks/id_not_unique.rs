@@ -59,11 +59,21 @@ fn run(catalog: &Catalog) -> Vec<Finding> {
         let next = match within {
             Some(_) => "make sure that nothing outside refers to it alone".to_owned(),
             None => {
+                let is_partitioned = table.kind == TableKind::Partitioned;
                 let name = catalog.server.dialect.quoted(&column.name);
+                let table_name = table.name.as_str();
                 let table = sql_table(catalog, table);
                 match catalog.server.dialect {
+                    _ if is_partitioned => format!(
+                        "{name} as the partition key of {table}, by which a unique index may go, or ids that can't come twice: a partitioned \
+                         table keeps nothing else unique"
+                    ),
                     Dialect::Postgres => format!("CREATE UNIQUE INDEX CONCURRENTLY ON {table} ({name});"),
-                    Dialect::Sqlite => format!("a unique index on {table} ({name})"),
+                    Dialect::Sqlite => format!(
+                        "CREATE UNIQUE INDEX {} ON {} ({name});",
+                        catalog.server.dialect.quoted(&format!("{}_{}_unique", table_name, column.name)),
+                        catalog.server.dialect.quoted(table_name)
+                    ),
                     _ => format!("ALTER TABLE {table} ADD UNIQUE ({name});"),
                 }
             }

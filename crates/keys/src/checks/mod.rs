@@ -3,6 +3,8 @@
 //! A check sees a catalog, never a connection. To add one: a file with its facts, its rule and two examples, and a line here.
 
 mod auto_increment_forgets;
+mod copy_unchecked;
+mod counter_full;
 mod id_as_text;
 mod id_ignores_case;
 mod id_not_unique;
@@ -19,8 +21,9 @@ mod sequence_narrow;
 mod sequence_unreadable;
 mod sequential_key_in_ranges;
 mod uuid_v1_unswapped;
+mod value_apart;
 
-use crate::catalog::{Catalog, ColumnAt, Dialect, Place, Sequence, Table};
+use crate::catalog::{Catalog, ColumnAt, Dialect, Place, Sequence, Table, TableKind};
 use crate::names::harmless;
 
 /// Something that may be wrong with keys.
@@ -110,7 +113,8 @@ impl Finding {
     /// About a sequence that stands by itself.
     #[must_use]
     pub fn of_sequence(sequence: &Sequence, code: &'static str, severity: Severity) -> Self {
-        Self::of(code, severity, &sequence.schema, Some(&sequence.name))
+        let finding = Self::of(code, severity, &sequence.schema, Some(&sequence.name));
+        Self { place: sequence.place.clone(), ..finding }
     }
 
     fn of(code: &'static str, severity: Severity, schema: &str, table: Option<&str>) -> Self {
@@ -137,6 +141,8 @@ impl Finding {
 /// Every check, by code.
 pub static CHECKS: &[Check] = &[
     auto_increment_forgets::CHECK,
+    copy_unchecked::CHECK,
+    counter_full::CHECK,
     id_as_text::CHECK,
     id_ignores_case::CHECK,
     id_not_unique::CHECK,
@@ -153,6 +159,7 @@ pub static CHECKS: &[Check] = &[
     sequence_unreadable::CHECK,
     sequential_key_in_ranges::CHECK,
     uuid_v1_unswapped::CHECK,
+    value_apart::CHECK,
 ];
 
 /// What every check that applies finds, the worst first.
@@ -170,24 +177,55 @@ pub fn run(catalog: &Catalog) -> Vec<Finding> {
 
 /// A table as it stands in SQL.
 pub(crate) fn sql_table(catalog: &Catalog, table: &Table) -> String {
-    let dialect = catalog.server.dialect;
-    format!("{}.{}", dialect.quoted(&table.schema), dialect.quoted(&table.name))
+    qualified(catalog.server.dialect, &table.schema, &table.name)
+}
+
+/// A name as it stands in SQL. Text may not say in which schema it is.
+fn qualified(dialect: Dialect, schema: &str, name: &str) -> String {
+    match schema {
+        "" => dialect.quoted(name),
+        schema => format!("{}.{}", dialect.quoted(schema), dialect.quoted(name)),
+    }
 }
 
 /// A sequence as it stands in SQL.
 pub(crate) fn sql_sequence(catalog: &Catalog, sequence: &Sequence) -> String {
-    let dialect = catalog.server.dialect;
-    format!("{}.{}", dialect.quoted(&sequence.schema), dialect.quoted(&sequence.name))
+    qualified(catalog.server.dialect, &sequence.schema, &sequence.name)
 }
 
-/// SQL that gives a column another type.
+/// The column from which a column has its type: that of its parent, which alone can be changed.
+fn typed_by(catalog: &Catalog, mut at: ColumnAt) -> ColumnAt {
+    for _ in 0..32 {
+        let parent = catalog.tables[at.table].parent;
+        let above = parent.and_then(|table| {
+            Some(ColumnAt { table, column: catalog.tables[table].find(&catalog.column(at).name)? })
+        });
+        let Some(above) = above else { break };
+        at = above;
+    }
+    at
+}
+
+/// What gives a column another type: SQL, or words where a statement would lose what isn't known here.
 pub(crate) fn sql_retype(catalog: &Catalog, at: ColumnAt, declared: &str) -> String {
+    let at = typed_by(catalog, at);
     let (table, column) = (&catalog.tables[at.table], catalog.column(at));
     let name = catalog.server.dialect.quoted(&column.name);
+    let is_partitioned = table.kind == TableKind::Partitioned;
     let array = if column.is_array { "[]" } else { "" };
     let table = sql_table(catalog, table);
     match catalog.server.dialect {
-        dialect if dialect.is_mysql_like() => format!("ALTER TABLE {table} MODIFY {name} {declared};"),
+        dialect if dialect.is_mysql_like() => format!(
+            "make {name} of {table} {declared}: MODIFY with all that SHOW CREATE TABLE {table} says of it, as what isn't repeated is lost \
+             (NOT NULL, DEFAULT, AUTO_INCREMENT)"
+        ),
+        Dialect::Sqlite => {
+            "nothing: every integer of SQLite has 64 bits, whatever its type is called".to_owned()
+        }
+        _ if is_partitioned => format!(
+            "unless {name} is of the partition key, which keeps its type: ALTER TABLE {table} ALTER COLUMN {name} TYPE {declared}{array}; else \
+             a new table, to which the rows move"
+        ),
         _ => format!("ALTER TABLE {table} ALTER COLUMN {name} TYPE {declared}{array};"),
     }
 }

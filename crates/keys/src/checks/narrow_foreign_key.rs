@@ -10,7 +10,8 @@ pub(super) const CHECK: Check = Check {
     title: "a foreign key narrower than what it refers to",
     why: "A key of 64 bits ends where a column of 32 bits that refers to it ends: inserts into the referring table fail with \
           `integer out of range`. Widening a key forgets its references easily, as the database allows the types to differ. It is \
-          said once the key has used a hundredth of what the narrow column holds, or when there are no values to look at.",
+          said once the key has used a hundredth of what the narrow column holds, or when there are no values to look at. A column that refers \
+          to old rows only may be gone past: the key goes on, and rows that would refer to newer ones are refused.",
     source: "PostgreSQL documentation, \"Constraints\", foreign keys; tried on PostgreSQL 15",
     severity: Severity::Warning,
     engines: Dialect::ALL,
@@ -55,6 +56,11 @@ fn run(catalog: &Catalog) -> Vec<Finding> {
         let severity =
             if share.is_none_or(|share| share >= 0.25) { Severity::Warning } else { Severity::Note };
         let so_far = match (share, catalog.server.is_text) {
+            (Some(share), _) if share > 1.0 => format!(
+                "; {} has gone past that, to {}: rows that refer to newer ones are refused",
+                shown(catalog, origin),
+                current.unwrap_or_default()
+            ),
             (Some(share), _) => format!("; {:.0} % of that is used", share * 100.0),
             (None, true) => String::new(),
             (None, false) => "; how much of that is used isn't known".to_owned(),

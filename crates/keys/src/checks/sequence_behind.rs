@@ -1,7 +1,9 @@
 //! A sequence that is about to hand out a value which is in use.
 
-use super::{Check, Examples, Finding, Severity, sql_sequence};
-use crate::catalog::{Catalog, Dialect, Extreme, Feed, Grows, Kind, Reading, Sequence, Table};
+use super::{Check, Examples, Finding, Severity};
+use crate::apart;
+use crate::catalog::{Catalog, Dialect, Extreme, Grows, Kind, Reading, Sequence, Table};
+use crate::sequences::fed::{self, Fed, Way};
 
 pub(super) const CHECK: Check = Check {
     code: "sequence-behind",
@@ -27,32 +29,34 @@ fn example(last: i128) -> Catalog {
 
 fn run(catalog: &Catalog) -> Vec<Finding> {
     let mut findings = Vec::new();
-    for (at, table, column) in catalog.columns() {
+    for (index, feds) in fed::feeds(catalog) {
+        let sequence = &catalog.sequences[index];
+        let Some(next) = sequence.next().filter(|_| !sequence.cycles) else { continue };
         // What only owns a sequence may be filled by a program that hands out several ids for each of its values.
-        let Feed::Sequence { sequence, is_default: true, .. } = column.feed else { continue };
-        let sequence = &catalog.sequences[sequence];
-        let Some(value) = column.extreme.value() else { continue };
-        let Some(next) = sequence.next() else { continue };
-        let is_behind = match sequence.grows() {
-            Grows::Up => next <= value,
-            Grows::Down => next >= value,
-        };
-        if !is_behind || sequence.cycles || (value - next) % sequence.increment != 0 {
-            continue;
-        }
-        let is_unique =
-            table.indexes.iter().any(|index| index.is_unique && index.columns.contains(&column.name));
-        let then = if is_unique { "inserts fail with a duplicate key" } else { "ids are given twice" };
-        let message = format!("the next value is {next}, and {value} is in use: {then} when it is reached");
-        let name = sql_sequence(catalog, sequence);
-        let next = match catalog.server.dialect {
-            dialect if dialect.is_mysql_like() => {
-                format!("ALTER SEQUENCE {name} RESTART {};", value + sequence.increment)
+        for fed in feds.iter().filter(|fed| matches!(fed.way, Way::AsTheyAre { .. })) {
+            let grows = sequence.grows();
+            let furthest = fed::furthest(catalog, fed, grows);
+            let Some(value) = furthest.value else { continue };
+            // What stands apart at the very end is told of by itself.
+            if apart::of(catalog, sequence, fed, &Extreme::AtLeast(value)).is_some() {
+                continue;
             }
-            // RESTART takes a lock that keeps others from taking numbers meanwhile, and is rolled back with its transaction.
-            _ => format!("ALTER SEQUENCE {name} RESTART WITH {};", value + sequence.increment),
-        };
-        findings.push(Finding::of_column(catalog, at, CHECK.code, Severity::Error).says(message, next));
+            let is_behind = if grows == Grows::Up { next <= value } else { next >= value };
+            if is_behind && (value - next) % sequence.increment == 0 {
+                findings.push(finding(catalog, fed, next, value));
+            }
+        }
     }
     findings
+}
+
+fn finding(catalog: &Catalog, fed: &Fed, next: i128, value: i128) -> Finding {
+    let (table, column) = (&catalog.tables[fed.at.table], catalog.column(fed.at));
+    let is_unique = table.indexes.iter().any(|index| index.is_unique && index.columns.contains(&column.name));
+    let then = if is_unique { "inserts fail with a duplicate key" } else { "ids are given twice" };
+    let message = format!("the next value is {next}, and {value} is in use: {then} when it is reached");
+    // No statement that could be pasted: by the time somebody does, the value in it may lie behind the sequence.
+    let next =
+        "mintage keys sequences --fix, which reads what is in use anew while nobody takes numbers".to_owned();
+    Finding::of_column(catalog, fed.at, CHECK.code, Severity::Error).says(message, next)
 }

@@ -46,10 +46,12 @@ fn run(catalog: &Catalog) -> Vec<Finding> {
         let name = sql_sequence(catalog, sequence);
         let bound = if sequence.increment < 0 { "MINVALUE" } else { "MAXVALUE" };
         let next = match catalog.server.dialect {
-            Dialect::Postgres if sequence.declared != column.declared && sequence.declared != "bigint" => {
-                format!("ALTER SEQUENCE {name} AS {};", column.declared)
-            }
-            _ => format!("ALTER SEQUENCE {name} {bound} {holds};"),
+            Dialect::Postgres if sequence.declared != "bigint" => match column.kind {
+                Kind::Int { bits: 32, .. } => format!("ALTER SEQUENCE {name} AS integer;"),
+                _ => format!("ALTER SEQUENCE {name} AS bigint;"),
+            },
+            Dialect::Postgres => format!("ALTER SEQUENCE {name} NO {bound};"),
+            _ => format!("ALTER SEQUENCE {name} NO{bound};"),
         };
         findings.push(Finding::of_column(catalog, at, CHECK.code, Severity::Warning).says(message, next));
     }

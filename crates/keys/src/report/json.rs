@@ -1,6 +1,7 @@
 //! One JSON object a database.
 
 use super::{KeyLine, Report};
+use crate::catalog::Server;
 use crate::checks::Finding;
 use serde::Serialize;
 
@@ -11,12 +12,24 @@ struct Shown<'a> {
     findings: Vec<FindingShown<'a>>,
 }
 
+/// Who answered.
 #[derive(Serialize)]
-struct ServerShown<'a> {
+pub(crate) struct ServerShown<'a> {
     url: &'a str,
     product: &'static str,
     version: &'a str,
     standby: bool,
+}
+
+impl<'a> ServerShown<'a> {
+    pub(crate) fn of(server: &'a Server) -> Self {
+        Self {
+            url: &server.url,
+            product: server.dialect.name(),
+            version: &server.version,
+            standby: server.is_standby,
+        }
+    }
 }
 
 #[derive(Serialize)]
@@ -37,7 +50,7 @@ struct KeyShown<'a> {
 }
 
 #[derive(Serialize)]
-struct FindingShown<'a> {
+pub(super) struct FindingShown<'a> {
     code: &'a str,
     severity: &'a str,
     schema: &'a str,
@@ -45,21 +58,25 @@ struct FindingShown<'a> {
     column: Option<&'a str>,
     message: &'a str,
     next: &'a str,
+    /// Of what comes from a file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    file: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    line: Option<u64>,
 }
 
 pub(super) fn json(report: &Report) -> String {
-    let server = &report.server;
     let shown = Shown {
-        server: ServerShown {
-            url: &server.url,
-            product: server.dialect.name(),
-            version: &server.version,
-            standby: server.is_standby,
-        },
+        server: ServerShown::of(&report.server),
         keys: report.keys.iter().map(key).collect(),
         findings: report.findings.iter().map(finding).collect(),
     };
-    serde_json::to_string(&shown).expect("strings and numbers are JSON")
+    written(&shown)
+}
+
+/// One line.
+pub(crate) fn written(shown: &impl Serialize) -> String {
+    serde_json::to_string(shown).expect("strings and numbers are JSON")
 }
 
 fn key(line: &KeyLine) -> KeyShown<'_> {
@@ -79,7 +96,7 @@ fn key(line: &KeyLine) -> KeyShown<'_> {
     }
 }
 
-fn finding(finding: &Finding) -> FindingShown<'_> {
+pub(super) fn finding(finding: &Finding) -> FindingShown<'_> {
     FindingShown {
         code: finding.code,
         severity: finding.severity.name(),
@@ -88,5 +105,7 @@ fn finding(finding: &Finding) -> FindingShown<'_> {
         column: finding.column.as_deref(),
         message: &finding.message,
         next: &finding.next,
+        file: finding.place.as_ref().map(|place| place.file.as_str()),
+        line: finding.place.as_ref().map(|place| place.line),
     }
 }

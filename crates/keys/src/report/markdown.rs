@@ -1,11 +1,12 @@
 //! For tickets and pages.
 
 use super::{Level, NEARLY_FULL, Report, path, share};
+use crate::checks::Finding;
 use crate::names::harmless;
 use std::fmt::Write as _;
 
 /// Rows of a table at most; the rest is counted.
-const MOST: usize = 50;
+pub(super) const MOST: usize = 50;
 
 pub(super) fn markdown(report: &Report) -> String {
     let mut out = String::new();
@@ -43,18 +44,31 @@ pub(super) fn markdown(report: &Report) -> String {
         line(String::new());
         line(format!("… {} more keys", report.keys.len() - urgent.min(MOST)));
     }
-    let findings: Vec<_> = report.findings.iter().filter(|finding| finding.code != NEARLY_FULL).collect();
+    findings(
+        &mut out,
+        &report.findings.iter().filter(|finding| finding.code != NEARLY_FULL).collect::<Vec<_>>(),
+    );
+    out
+}
+
+/// A table of findings; of those that come from files, with their lines.
+pub(super) fn findings(out: &mut String, findings: &[&Finding]) {
+    let mut line = |text: String| writeln!(out, "{text}").expect("a String takes all text");
     if !findings.is_empty() {
         line(String::new());
         line("| severity | finding | where | what | next |".to_owned());
         line("|---|---|---|---|---|".to_owned());
     }
     for finding in findings.iter().take(MOST) {
+        let place = match &finding.place {
+            Some(place) => format!("{} ({}:{})", path(finding), place.file, place.line),
+            None => path(finding),
+        };
         line(format!(
             "| {} | {} | {} | {} | {} |",
             finding.severity.name(),
             finding.code,
-            cell(&path(finding)),
+            cell(&place),
             cell(&finding.message),
             cell(&finding.next)
         ));
@@ -63,11 +77,10 @@ pub(super) fn markdown(report: &Report) -> String {
         line(String::new());
         line(format!("… {} more findings", findings.len() - MOST));
     }
-    out
 }
 
 /// Text that is nothing but text in Markdown, and stays in its cell.
-fn cell(text: &str) -> String {
+pub(super) fn cell(text: &str) -> String {
     let mut shown = String::new();
     for c in harmless(text).chars() {
         match c {

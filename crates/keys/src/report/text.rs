@@ -49,9 +49,16 @@ pub(super) fn text(report: &Report, look: Look) -> String {
     if report.keys.len() > most {
         line(&mut out, &format!("… {} more keys", report.keys.len() - most));
     }
-    let mut by_code: Vec<(&str, Vec<&Finding>)> = Vec::new();
     // What a bar says already isn't said again.
-    for finding in report.findings.iter().filter(|finding| finding.code != NEARLY_FULL) {
+    let others = report.findings.iter().filter(|finding| finding.code != NEARLY_FULL);
+    findings(&mut out, others, look);
+    out
+}
+
+/// Findings by their codes, in the order in which they come.
+pub(super) fn findings<'a>(out: &mut String, all: impl IntoIterator<Item = &'a Finding>, look: Look) {
+    let mut by_code: Vec<(&str, Vec<&Finding>)> = Vec::new();
+    for finding in all {
         match by_code.iter_mut().find(|(code, _)| *code == finding.code) {
             Some((_, findings)) => findings.push(finding),
             None => by_code.push((finding.code, vec![finding])),
@@ -59,18 +66,21 @@ pub(super) fn text(report: &Report, look: Look) -> String {
     }
     for (code, findings) in by_code {
         let worst = findings.iter().map(|finding| finding.severity).max().unwrap_or(Severity::Note);
-        line(&mut out, "");
+        line(out, "");
         let head = format!("{} {code}", worst.name());
-        line(&mut out, &paint(look, severity_colour(worst), &head));
+        line(out, &paint(look, severity_colour(worst), &head));
         for finding in findings.iter().take(look.most) {
-            line(&mut out, &format!("  {}: {}", harmless(&path(finding)), finding.message));
-            line(&mut out, &format!("    next: {}", harmless(&finding.next)));
+            let place = match &finding.place {
+                Some(place) => format!("{}:{}: ", harmless(&place.file), place.line),
+                None => String::new(),
+            };
+            line(out, &format!("  {place}{}: {}", harmless(&path(finding)), harmless(&finding.message)));
+            line(out, &format!("    next: {}", harmless(&finding.next)));
         }
         if findings.len() > look.most {
-            line(&mut out, &format!("  … {} more", findings.len() - look.most));
+            line(out, &format!("  … {} more", findings.len() - look.most));
         }
     }
-    out
 }
 
 fn key_lines(out: &mut String, key: &KeyLine, look: Look) {
@@ -88,8 +98,9 @@ fn key_lines(out: &mut String, key: &KeyLine, look: Look) {
                 Level::Unknown | Level::Fine => "32",
             };
             let about = match key.confidence {
-                "lower bound" => " at least (statistics)",
-                "close" => " at most (a standby may be ahead)",
+                "lower bound" if key.current_source == "stats" => " at least (statistics)",
+                "lower bound" => " at least",
+                "close" => " at most (a standby or a cache is ahead)",
                 _ => "",
             };
             line(
@@ -149,6 +160,6 @@ fn paint(look: Look, code: &str, text: &str) -> String {
     if look.is_coloured { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
 }
 
-fn line(out: &mut String, text: &str) {
+pub(super) fn line(out: &mut String, text: &str) {
     writeln!(out, "{}", text.trim_end()).expect("a String takes all text");
 }

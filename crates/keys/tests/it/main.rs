@@ -2,7 +2,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a test says what it expects by stopping")]
 
+mod lint;
 mod mariadb;
 mod postgres;
+mod sequences;
 mod sqlite;
 mod traps;

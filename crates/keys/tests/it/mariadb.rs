@@ -1,17 +1,19 @@
 //! MariaDB: traps, and what only a server can suffer. `DB` in the SQL stands for the database.
 
-use crate::traps::{Trap, said, wrong};
+use crate::lint::wrong_as_text;
+use crate::traps::{SCOPES, Trap, cut_after, nexts, said, wrong};
+use mintage_keys::Report;
+use mintage_keys::catalog::Dialect;
+use mintage_keys::ignore::Ignore;
 use mintage_keys::open::{Options, read};
+use mintage_keys::report::Thresholds;
 use mintage_testkit::servers::mariadb::MariaDb;
 
 const TRAPS: &[Trap] = &[
     Trap {
         name: "a counter of a scope below its scope's largest number",
-        sql: "CREATE TABLE projects(id BIGINT PRIMARY KEY, last_issue_number INT, issues_count INT);
-              CREATE TABLE issues(project_id BIGINT, number INT, PRIMARY KEY (project_id, number), FOREIGN KEY (project_id) REFERENCES projects(id));
-              INSERT INTO projects VALUES (1, 2, 0), (2, 5, 0), (3, 0, 0); INSERT INTO issues VALUES (1, 1), (1, 2), (2, 7)",
+        sql: SCOPES,
         says: &[
-            "DB.issues.number int(11) ?/2147483647 unknown: no index begins with it, and there are no statistics < column type int(11)",
             "DB.projects.id bigint(20) 3/9223372036854775807 max < column type bigint(20)",
             "! error scope-counter-behind DB.projects.last_issue_number",
         ],
@@ -50,7 +52,6 @@ const TRAPS: &[Trap] = &[
               INSERT IGNORE INTO a(x) VALUES (1), (1), (1); INSERT IGNORE INTO a(x) VALUES (1); INSERT IGNORE INTO a(x) VALUES (1)",
         says: &[
             "DB.a.id int(11) 5/2147483647 auto_increment < column type int(11)",
-            "DB.a.x int(11) 1/2147483647 max < column type int(11)",
         ],
     },
     Trap {
@@ -143,12 +144,22 @@ const TRAPS: &[Trap] = &[
     Trap {
         name: "a key of two columns",
         sql: "CREATE TABLE a(tenant int, id bigint, PRIMARY KEY (tenant, id)); INSERT INTO a VALUES (3, 9)",
-        says: &["DB.a.id bigint(20) ?/9223372036854775807 unknown: no index begins with it, and there are no statistics < column type bigint(20)","DB.a.tenant int(11) 3/2147483647 max < column type int(11)","! note id-not-unique DB.a.id"],
+        says: &["DB.a.id bigint(20) ?/9223372036854775807 unknown: no index begins with it, and there are no statistics < column type bigint(20)","! note id-not-unique DB.a.id"],
     },
     Trap {
         name: "partitions are one table",
         sql: "CREATE TABLE a(id int AUTO_INCREMENT PRIMARY KEY) PARTITION BY HASH (id) PARTITIONS 4; INSERT INTO a VALUES (DEFAULT), (DEFAULT)",
         says: &["DB.a.id int(11) 2/2147483647 auto_increment < column type int(11)"],
+    },
+    Trap {
+        name: "counters, and keys of 64 bits at their end",
+        sql: "CREATE TABLE a(id bigint AUTO_INCREMENT PRIMARY KEY, view_count smallint unsigned NOT NULL DEFAULT 0, KEY (view_count))
+              AUTO_INCREMENT = 9000000000000000000; INSERT INTO a(view_count) VALUES (60000)",
+        says: &[
+            "DB.a.id bigint(20) 9000000000000000000/9223372036854775807 auto_increment < column type bigint(20)",
+            "! note numbers-burned DB.a.id",
+            "! warning counter-full DB.a.view_count",
+        ],
     },
     Trap {
         name: "MyISAM and views",
@@ -175,8 +186,50 @@ async fn every_trap_is_seen_for_what_it_is() {
             sequence.schema = sequence.schema.replace(&database, "DB");
         }
         wrongs.extend(wrong(trap, &catalog));
+        let definitions = server.definitions(&database).unwrap().replace(&format!("`{database}`."), "");
+        for next in nexts(&catalog) {
+            if let Err(error) = server.query(&database, &next.replace("`DB`.", "")) {
+                wrongs.push(format!("{}: {next}\n    {error}", trap.name));
+            }
+        }
+        // A dump of one database doesn't name it.
+        for table in &mut catalog.tables {
+            table.schema.clear();
+        }
+        for sequence in &mut catalog.sequences {
+            sequence.schema.clear();
+        }
+        wrongs.extend(wrong_as_text(trap, &catalog, &definitions, Dialect::MariaDb));
     }
     assert!(wrongs.is_empty(), "{} traps:\n{}", wrongs.len(), wrongs.join("\n"));
+}
+
+#[tokio::test]
+async fn what_a_cached_sequence_shows_is_close_and_not_exact() {
+    let Some(server) = MariaDb::shared() else { return };
+    let database = server.database();
+    let sql = "CREATE SEQUENCE cached; SELECT NEXTVAL(cached); CREATE SEQUENCE fresh; CREATE SEQUENCE plain NOCACHE; SELECT NEXTVAL(plain)";
+    server.query(&database, sql).unwrap();
+    let catalog = read(&server.url(&database), &Options::default()).await.unwrap();
+    let report = Report::of(&catalog, Thresholds::default(), &Ignore::default());
+    let of = |name: &str| report.keys.iter().find(|key| key.path().ends_with(name)).unwrap().confidence;
+    assert_eq!((of(".cached"), of(".fresh"), of(".plain")), ("close", "exact", "exact"));
+}
+
+#[tokio::test]
+async fn counters_in_floating_point_end_where_whole_numbers_do() {
+    let Some(server) = MariaDb::shared() else { return };
+    let database = server.database();
+    let sql = "CREATE TABLE a(id float AUTO_INCREMENT PRIMARY KEY) AUTO_INCREMENT = 15000001; CREATE TABLE b(id double AUTO_INCREMENT PRIMARY KEY)";
+    server.query(&database, sql).unwrap();
+    let lines = said(&read(&server.url(&database), &Options::default()).await.unwrap());
+    assert_eq!(
+        lines.iter().map(|line| line.replace(&database, "DB")).collect::<Vec<_>>(),
+        [
+            "DB.a.id float 15000000/16777215 auto_increment < column type float",
+            "DB.b.id double 0/9007199254740991 auto_increment < column type double",
+        ]
+    );
 }
 
 #[tokio::test]
@@ -234,5 +287,22 @@ async fn a_wrong_password_or_address_never_shows_the_password() {
     ] {
         let error = read(&url, &Options::default()).await.unwrap_err();
         assert!(!format!("{error} {error:?}").contains("secret"), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn the_server_is_the_one_that_the_url_names_and_no_socket_beside_it() {
+    let Some(server) = MariaDb::shared() else { return };
+    let database = server.database();
+    server.query(&database, "CREATE TABLE a(id int AUTO_INCREMENT PRIMARY KEY)").unwrap();
+    // Whatever went past the way would go on after its end.
+    for (bytes, is_lost) in [(0, true), (50, true), (700, true), (1_500, true), (u64::MAX, false)] {
+        let way = cut_after(server.port(), bytes);
+        let url = server.url(&database).replace(&format!(":{}/", server.port()), &format!(":{way}/"));
+        match read(&url, &Options::default()).await {
+            Err(mintage_keys::Error::Lost { .. }) if is_lost => {}
+            Ok(_) if !is_lost => {}
+            other => panic!("after {bytes} bytes: {other:?}"),
+        }
     }
 }

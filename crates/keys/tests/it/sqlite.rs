@@ -1,16 +1,15 @@
 //! SQLite: traps.
 
-use crate::traps::{Trap, said, wrong};
+use crate::lint::wrong_as_text;
+use crate::traps::{SCOPES, Trap, said, wrong};
+use mintage_keys::catalog::Dialect;
 use mintage_keys::open::{Options, read};
 
 const TRAPS: &[Trap] = &[
     Trap {
         name: "a counter of a scope below its scope's largest number",
-        sql: "CREATE TABLE projects(id BIGINT PRIMARY KEY, last_issue_number INT, issues_count INT);
-              CREATE TABLE issues(project_id BIGINT, number INT, PRIMARY KEY (project_id, number), FOREIGN KEY (project_id) REFERENCES projects(id));
-              INSERT INTO projects VALUES (1, 2, 0), (2, 5, 0), (3, 0, 0); INSERT INTO issues VALUES (1, 1), (1, 2), (2, 7)",
+        sql: SCOPES,
         says: &[
-            "main.issues.number INT ?/9223372036854775807 unknown: no index begins with it, and there are no statistics < column type INT",
             "main.projects.id BIGINT 3/9223372036854775807 max < column type BIGINT",
             "! error scope-counter-behind main.projects.last_issue_number",
         ],
@@ -76,6 +75,7 @@ async fn every_trap_is_seen_for_what_it_is() {
         let catalog = read(&format!("sqlite:{}", file.display()), &Options::default()).await.unwrap();
         assert_eq!(std::fs::read(&file).unwrap(), before, "{}: the file was written to", trap.name);
         wrongs.extend(wrong(trap, &catalog));
+        wrongs.extend(wrong_as_text(trap, &catalog, trap.sql, Dialect::Sqlite));
     }
     assert!(wrongs.is_empty(), "{} traps:\n{}", wrongs.len(), wrongs.join("\n"));
     let text = folder.join("text");
@@ -94,6 +94,6 @@ async fn every_trap_is_seen_for_what_it_is() {
             .contains("no such file")
     );
     assert!(!std::path::Path::new("/nowhere").exists());
-    said(&mintage_keys::Catalog::of(mintage_keys::catalog::Dialect::Sqlite));
+    said(&mintage_keys::Catalog::of(Dialect::Sqlite));
     std::fs::remove_dir_all(folder).unwrap();
 }

@@ -7,49 +7,55 @@ use mintage_lease::stores::postgres::Login;
 use std::future::Future;
 use std::str::FromStr;
 use std::time::Duration;
-use tokio_postgres::error::SqlState;
+use tokio_postgres::error::{DbError, SqlState};
 use tokio_postgres::{Client, SimpleQueryMessage, SimpleQueryRow};
 
 /// Statements to a round trip.
 const BATCH: usize = 500;
 
-/// Statements from which on a second and a third connection help: each statement opens another table and its index.
+/// Tables from which on more connections than one help: most questions open another table or sequence for each answer, which a
+/// server does by one process a connection.
 const MANY: usize = 1_500;
 
+/// Connections besides the first where there is much to ask.
+const OTHERS: usize = 2;
+
 /// A connection to a server.
-pub(super) struct Link {
+pub(crate) struct Link {
     client: Client,
     options: Options,
     /// With its password, for more connections.
     full_url: String,
+    /// More connections, where there is much to ask.
+    others: Vec<Self>,
     /// Without a password.
-    pub(super) url: String,
+    pub(crate) url: String,
     budget: Duration,
 }
 
 /// A row, as text.
-pub(super) struct Row {
+pub(crate) struct Row {
     row: SimpleQueryRow,
     url: String,
     doing: &'static str,
 }
 
 /// What came of one statement of many.
-pub(super) enum Answered {
+pub(crate) enum Answered {
     Row(Row),
     Nothing,
     Stopped(Stopped),
 }
 
 /// Why a statement came to no end.
-pub(super) enum Stopped {
+pub(crate) enum Stopped {
     Locked,
     TookTooLong,
     Denied(String),
 }
 
 impl Stopped {
-    pub(super) fn in_words(self) -> String {
+    pub(crate) fn in_words(self) -> String {
         match self {
             Self::Locked => "another session holds a lock on it".to_owned(),
             Self::TookTooLong => "it took longer than its budget".to_owned(),
@@ -59,7 +65,7 @@ impl Stopped {
 }
 
 impl Link {
-    pub(super) async fn to(url: &str, options: &Options) -> Result<Self, Error> {
+    pub(crate) async fn to(url: &str, options: &Options) -> Result<Self, Error> {
         let shown = redacted(url);
         let login = Login::of(url).map_err(|error| Error::Url {
             url: shown.clone(),
@@ -74,7 +80,14 @@ impl Link {
         tokio::spawn(async move {
             let _ = connection.await;
         });
-        Ok(Self { client, options: *options, full_url: url.to_owned(), url: shown, budget: options.budget })
+        Ok(Self {
+            client,
+            options: *options,
+            full_url: url.to_owned(),
+            others: Vec::new(),
+            url: shown,
+            budget: options.budget,
+        })
     }
 
     /// What every transaction begins with.
@@ -87,17 +100,11 @@ impl Link {
     }
 
     /// The rows of one query.
-    pub(super) async fn ask(&mut self, doing: &'static str, sql: &str) -> Result<Vec<Row>, Error> {
+    pub(crate) async fn ask(&mut self, doing: &'static str, sql: &str) -> Result<Vec<Row>, Error> {
         let text = format!("{}{sql};COMMIT", self.opening());
         let answered = self.in_time(doing, self.client.simple_query(&text)).await?;
         match answered {
-            Ok(messages) => {
-                let rows = messages.into_iter().filter_map(|message| match message {
-                    SimpleQueryMessage::Row(row) => Some(Row { row, url: self.url.clone(), doing }),
-                    _ => None,
-                });
-                Ok(rows.collect())
-            }
+            Ok(messages) => Ok(self.rows(doing, messages)),
             Err(error) => {
                 let failed = self.failed(doing, &error);
                 self.roll_back(doing).await?;
@@ -106,8 +113,37 @@ impl Link {
         }
     }
 
+    /// Runs a script that opens and ends its own transaction; what the server refuses is the inner error, and nothing of it stays.
+    pub(crate) async fn run(
+        &self,
+        doing: &'static str,
+        script: &str,
+    ) -> Result<Result<Vec<Row>, DbError>, Error> {
+        let answered = self.in_time(doing, self.client.simple_query(script)).await?;
+        let error = match answered {
+            Ok(messages) => return Ok(Ok(self.rows(doing, messages))),
+            Err(error) => error,
+        };
+        match error.as_db_error() {
+            Some(said) if !is_an_end(said.code()) => {
+                let said = said.clone();
+                self.roll_back(doing).await?;
+                Ok(Err(said))
+            }
+            _ => Err(self.failed(doing, &error)),
+        }
+    }
+
+    fn rows(&self, doing: &'static str, messages: Vec<SimpleQueryMessage>) -> Vec<Row> {
+        let rows = messages.into_iter().filter_map(|message| match message {
+            SimpleQueryMessage::Row(row) => Some(Row { row, url: self.url.clone(), doing }),
+            _ => None,
+        });
+        rows.collect()
+    }
+
     /// What comes of each statement. One that fails for what it is about fails alone.
-    pub(super) async fn ask_each(
+    pub(crate) async fn ask_each(
         &mut self,
         doing: &'static str,
         statements: &[String],
@@ -128,27 +164,77 @@ impl Link {
         Ok(answers)
     }
 
-    /// The same as [`Link::ask_each`], by three connections where there is much to ask and the server grants them.
-    pub(super) async fn ask_many(
+    /// What comes of one statement that may take only so long.
+    pub(crate) async fn ask_within(
+        &mut self,
+        doing: &'static str,
+        statement: &str,
+        budget: Duration,
+    ) -> Result<Answered, Error> {
+        let usual = std::mem::replace(&mut self.budget, budget);
+        let answers = self.ask_each(doing, &[statement.to_owned()]).await;
+        self.budget = usual;
+        answers?.pop().ok_or_else(|| self.odd(doing, "no answer"))
+    }
+
+    /// Opens more connections where there are this many tables to ask about and the server grants them.
+    pub(crate) async fn spread(&mut self, tables: usize) {
+        while tables >= MANY && self.others.len() < OTHERS {
+            // A server whose connections are all taken is asked by fewer.
+            let Ok(link) = Self::to(&self.full_url, &self.options).await else { return };
+            self.others.push(link);
+        }
+    }
+
+    /// The same as [`Link::ask`] for several questions, by all connections at once.
+    pub(crate) async fn ask_all(
+        &mut self,
+        questions: &[(&'static str, String)],
+    ) -> Result<Vec<Vec<Row>>, Error> {
+        let lanes = self.others.len() + 1;
+        let lane = |first: usize| questions.iter().skip(first).step_by(lanes).cloned().collect::<Vec<_>>();
+        let others = std::mem::take(&mut self.others).into_iter().enumerate().map(|(number, mut link)| {
+            let questions = lane(number + 1);
+            tokio::spawn(async move { (link.ask_in_turn(&questions).await, link) })
+        });
+        let others: Vec<_> = others.collect();
+        let mut answers = vec![self.ask_in_turn(&lane(0)).await];
+        for other in others {
+            let (answer, link) = other.await.map_err(|error| self.odd("questions", &error.to_string()))?;
+            self.others.push(link);
+            answers.push(answer);
+        }
+        let answers: Result<Vec<_>, Error> = answers.into_iter().collect();
+        let mut answers: Vec<_> = answers?.into_iter().map(Vec::into_iter).collect();
+        // Lane by lane, as the questions were dealt out.
+        Ok((0..questions.len()).filter_map(|number| answers[number % lanes].next()).collect())
+    }
+
+    async fn ask_in_turn(&mut self, questions: &[(&'static str, String)]) -> Result<Vec<Vec<Row>>, Error> {
+        let mut answers = Vec::with_capacity(questions.len());
+        for (doing, sql) in questions {
+            answers.push(self.ask(doing, sql).await?);
+        }
+        Ok(answers)
+    }
+
+    /// The same as [`Link::ask_each`], by all connections at once.
+    pub(crate) async fn ask_many(
         &mut self,
         doing: &'static str,
         mut statements: Vec<String>,
     ) -> Result<Vec<Answered>, Error> {
-        if statements.len() < MANY {
-            return self.ask_each(doing, &statements).await;
-        }
-        let share = statements.len().div_ceil(3);
+        let share = statements.len().div_ceil(self.others.len() + 1);
         let mut others = Vec::new();
-        for _ in 0..2 {
-            // A server whose connections are all taken is asked by one.
-            let Ok(mut link) = Self::to(&self.full_url, &self.options).await else { break };
+        for mut link in std::mem::take(&mut self.others) {
             let part = statements.split_off(statements.len() - share.min(statements.len()));
-            others.push(tokio::spawn(async move { link.ask_each(doing, &part).await }));
+            others.push(tokio::spawn(async move { (link.ask_each(doing, &part).await, link) }));
         }
         let mut answers = self.ask_each(doing, &statements).await?;
         // Split off from the end: the last part was the first to go.
         for other in others.into_iter().rev() {
-            let part = other.await.map_err(|error| self.odd(doing, &error.to_string()))?;
+            let (part, link) = other.await.map_err(|error| self.odd(doing, &error.to_string()))?;
+            self.others.push(link);
             answers.extend(part?);
         }
         Ok(answers)
@@ -228,12 +314,12 @@ impl Link {
     }
 
     /// An answer that can't be.
-    pub(super) fn odd(&self, doing: &'static str, what: &str) -> Error {
+    pub(crate) fn odd(&self, doing: &'static str, what: &str) -> Error {
         Error::Answer { url: self.url.clone(), doing, what: what.to_owned() }
     }
 
     /// A number as the server wrote it.
-    pub(super) fn parsed<T: FromStr>(&self, doing: &'static str, text: &str) -> Result<T, Error> {
+    pub(crate) fn parsed<T: FromStr>(&self, doing: &'static str, text: &str) -> Result<T, Error> {
         text.parse().map_err(|_| self.odd(doing, &format!("`{text}`, a number expected")))
     }
 }
@@ -260,20 +346,20 @@ fn in_words(error: &tokio_postgres::Error) -> String {
 
 impl Row {
     /// A value that is there.
-    pub(super) fn text(&self, column: usize) -> Result<&str, Error> {
+    pub(crate) fn text(&self, column: usize) -> Result<&str, Error> {
         self.optional(column)?.ok_or_else(|| self.odd("NULL"))
     }
 
-    pub(super) fn optional(&self, column: usize) -> Result<Option<&str>, Error> {
+    pub(crate) fn optional(&self, column: usize) -> Result<Option<&str>, Error> {
         self.row.try_get(column).map_err(|error| self.odd(&error.to_string()))
     }
 
-    pub(super) fn number<T: FromStr>(&self, column: usize) -> Result<T, Error> {
+    pub(crate) fn number<T: FromStr>(&self, column: usize) -> Result<T, Error> {
         let text = self.text(column)?;
         text.parse().map_err(|_| self.odd(&format!("`{text}`, a number expected")))
     }
 
-    pub(super) fn flag(&self, column: usize) -> Result<bool, Error> {
+    pub(crate) fn flag(&self, column: usize) -> Result<bool, Error> {
         Ok(self.text(column)? == "t")
     }
 

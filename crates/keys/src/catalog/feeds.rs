@@ -73,6 +73,21 @@ pub(super) fn feed(
     }
 }
 
+/// The column that an expression is, but for casts.
+#[cfg(feature = "postgres")]
+pub(super) fn plain_column(expression: &str, table: &Table) -> Option<usize> {
+    match &parts(bare(expression))?[..] {
+        [name] => table.find(name),
+        _ => None,
+    }
+}
+
+/// The names of the sequences that a default asks by literals, each as its parts. A server knows them by its dependencies.
+pub(super) fn asked(default: &str) -> Vec<Vec<String>> {
+    let calls = default.match_indices("nextval('").map(|(at, call)| &default[at + call.len()..]);
+    calls.filter_map(|rest| parts(&rest[..rest.find('\'')?])).collect()
+}
+
 /// The argument of a default that is `nextval` and nothing else, but for casts: the value is stored as it comes.
 fn plain_nextval(default: &str) -> Option<&str> {
     let call = bare(default);
@@ -88,7 +103,7 @@ fn plain_nextval(default: &str) -> Option<&str> {
 }
 
 /// An expression without the casts and parentheses around it.
-fn bare(expression: &str) -> &str {
+pub(super) fn bare(expression: &str) -> &str {
     let mut text = expression.trim();
     loop {
         let before = text;
@@ -163,7 +178,7 @@ fn calls_a_function(default: &str) -> bool {
 }
 
 /// `a.b`, with quotes or without, as its parts.
-fn parts(text: &str) -> Option<Vec<String>> {
+pub(super) fn parts(text: &str) -> Option<Vec<String>> {
     let text = text.replace("''", "'");
     let (mut parts, mut part, mut in_quotes) = (Vec::new(), String::new(), false);
     let mut chars = text.chars().peekable();
