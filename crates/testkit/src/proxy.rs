@@ -3,7 +3,7 @@
 use mintage::time::pause;
 use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream};
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU16, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// What a proxy does with what passes.
@@ -30,7 +30,7 @@ pub struct Proxy {
 #[derive(Debug)]
 struct State {
     mode: AtomicU8,
-    server: AtomicU16,
+    server: Mutex<(String, u16)>,
     struck: AtomicU32,
     open: Mutex<Vec<TcpStream>>,
 }
@@ -41,11 +41,19 @@ impl Proxy {
     /// # Errors
     /// When there is no port to listen at.
     pub fn before(server: u16) -> io::Result<Self> {
+        Self::before_host(&Ipv4Addr::LOCALHOST.to_string(), server)
+    }
+
+    /// A proxy before the server at this port of a host.
+    ///
+    /// # Errors
+    /// When there is no port to listen at.
+    pub fn before_host(host: &str, server: u16) -> io::Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
         let port = listener.local_addr()?.port();
         let state = Arc::new(State {
             mode: AtomicU8::new(Mode::Pass as u8),
-            server: AtomicU16::new(server),
+            server: Mutex::new((host.to_owned(), server)),
             struck: AtomicU32::new(0),
             open: Mutex::default(),
         });
@@ -65,9 +73,9 @@ impl Proxy {
         self.port
     }
 
-    /// Passes new connections on to the server at this port; those that are open end.
+    /// Passes new connections on to the server at this port of the same host; those that are open end.
     pub fn lead_to(&self, server: u16) {
-        self.state.server.store(server, Ordering::SeqCst);
+        self.state.server.lock().unwrap_or_else(PoisonError::into_inner).1 = server;
         self.state.end_all();
     }
 
@@ -112,7 +120,8 @@ fn join(client: TcpStream, state: &Arc<State>) -> io::Result<()> {
         state.strike();
         return Ok(());
     }
-    let server = TcpStream::connect((Ipv4Addr::LOCALHOST, state.server.load(Ordering::SeqCst)))?;
+    let (host, port) = state.server.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    let server = TcpStream::connect((host.as_str(), port))?;
     client.set_nodelay(true)?;
     server.set_nodelay(true)?;
     state

@@ -10,12 +10,13 @@ use mintage_testkit::soak::{self, FAULTS, Options};
 use std::io::{Write, stdout};
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 /// Lets processes mint while they are stopped, killed, cut off and their store is restored, and counts every id.
 #[derive(Parser)]
 #[command(version, after_help = "Example: mintage-soak sqlite --seconds 60 --seed 7")]
 struct Cli {
-    /// Where they lease from: `sqlite` or `postgres` for one of the run's own, which is thrown away and suffers faults too; or the URL of
+    /// Where they lease from: `sqlite`, `postgres`, `mariadb`, `etcd` or `zookeeper` for one of the run's own, which is thrown away and suffers faults too; or the URL of
     /// a store that is there, to which nothing is done but making spaces in it and dropping them
     #[arg(value_parser = whose)]
     store: Whose,
@@ -55,11 +56,10 @@ struct Cli {
 }
 
 fn whose(text: &str) -> Result<Whose, String> {
-    match text {
-        "sqlite" => Ok(Whose::Own(Kind::Sqlite)),
-        "postgres" => Ok(Whose::Own(Kind::Postgres)),
-        url if url.contains(':') => Ok(Whose::Theirs(url.to_owned())),
-        _ => Err("sqlite, postgres or a store's URL expected".to_owned()),
+    match Kind::by_name(text) {
+        Some(kind) => Ok(Whose::Own(kind)),
+        None if text.contains(':') => Ok(Whose::Theirs(text.to_owned())),
+        None => Err("sqlite, postgres, mariadb, etcd, zookeeper or a store's URL expected".to_owned()),
     }
 }
 
@@ -91,9 +91,11 @@ fn run(cli: Cli) -> Result<bool> {
     let options = Options {
         program,
         space: match &cli.store {
-            Whose::Own(_) => "soak".to_owned(),
+            Whose::Own(_) | Whose::CopyOf(_) => "soak".to_owned(),
             // Of no other run.
-            Whose::Theirs(_) => format!("soak-{seed}-{}", std::process::id()),
+            Whose::Theirs(_) | Whose::TheirsThroughProxies(_) => {
+                format!("soak-{seed}-{}", std::process::id())
+            }
         },
         store: cli.store,
         processes: usize::from(cli.processes),
@@ -106,6 +108,7 @@ fn run(cli: Cli) -> Result<bool> {
         blind: cli.blind,
         tells: true,
         folder: cli.folder,
+        stop: Arc::default(),
     };
     writeln!(std::io::stderr(), "seed {seed}")?;
     let report =

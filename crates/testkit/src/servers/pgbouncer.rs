@@ -1,7 +1,8 @@
 //! PgBouncer in transaction mode, before a PostgreSQL server.
 
-use super::place::{Folder, Running, free_port, missing};
+use super::missing;
 use super::postgres::Postgres;
+use mintage_servers::place::{Folder, Running, free_port};
 use std::fs;
 use std::path::Path;
 

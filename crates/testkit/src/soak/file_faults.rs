@@ -13,7 +13,7 @@ use std::path::PathBuf;
 pub const LOCKED: Fault = Fault {
     name: "locked",
     what: "another process holds the file's lock, for longer than a window at times",
-    store: Some(Kind::Sqlite),
+    stores: &[Kind::Sqlite],
     run: |scene| {
         let place = place(scene)?;
         let lock = place.lock()?;
@@ -32,7 +32,7 @@ pub const LOCKED: Fault = Fault {
 pub const COPIED_BACK: Fault = Fault {
     name: "copied-back",
     what: "an older copy of the file is written over it; its side-car stays",
-    store: Some(Kind::Sqlite),
+    stores: &[Kind::Sqlite],
     run: |scene| {
         put_back(scene, |backup, place| {
             fs::write(&place.path, fs::read(&backup.path)?)?;
@@ -45,7 +45,7 @@ pub const COPIED_BACK: Fault = Fault {
 pub const COPIED_BACK_WITH_SIDE_CAR: Fault = Fault {
     name: "copied-back-with-side-car",
     what: "older copies of the file and its side-car are written over both",
-    store: Some(Kind::Sqlite),
+    stores: &[Kind::Sqlite],
     run: |scene| {
         put_back(scene, |backup, place| {
             fs::write(&place.path, fs::read(&backup.path)?)?;
@@ -59,7 +59,7 @@ pub const COPIED_BACK_WITH_SIDE_CAR: Fault = Fault {
 pub const RENAMED_OVER: Fault = Fault {
     name: "renamed-over",
     what: "an older copy of the file is renamed over it",
-    store: Some(Kind::Sqlite),
+    stores: &[Kind::Sqlite],
     run: |scene| {
         let inode = fs::metadata(&place(scene)?.path)?.ino();
         let mut shown = put_back(scene, |backup, place| Ok(fs::rename(&backup.path, &place.path)?))?;

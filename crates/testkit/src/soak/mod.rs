@@ -7,6 +7,7 @@
 //! * What is counted: [`ledger`] (ids and duplicates), [`stall`] (the machine itself), [`report`].
 //! * What is done: [`process_faults`], [`file_faults`], [`server_faults`]; [`scenes`] are short runs on spaces of their own.
 
+pub mod cuttable;
 pub mod file_faults;
 pub mod fleet;
 pub mod ledger;
@@ -16,6 +17,7 @@ pub mod random;
 pub mod report;
 pub mod scenes;
 pub mod server_faults;
+pub mod servers;
 pub mod stall;
 pub mod store;
 
@@ -31,7 +33,7 @@ use stall::Stall;
 use std::path::PathBuf;
 use std::process::Command;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use store::{Kind, Scratch, Store, Whose};
 
 /// What a run is made of.
@@ -63,6 +65,8 @@ pub struct Options {
     pub tells: bool,
     /// Where files of the run go and stay; a folder that is removed when there is none.
     pub folder: Option<PathBuf>,
+    /// Set by whoever wants the run to end: after the fault that is being done it is counted and cleaned up.
+    pub stop: Arc<AtomicBool>,
 }
 
 /// What a fault works on.
@@ -90,10 +94,26 @@ pub struct Fault {
     pub name: &'static str,
     /// What is done.
     pub what: &'static str,
-    /// The store that it needs; `None` where any will do.
-    pub store: Option<Kind>,
+    /// The stores that it goes with.
+    pub stores: &'static [Kind],
     /// Does it, and undoes it. Fails when it didn't take effect.
     pub run: fn(&mut Scene) -> Result<Evidence>,
+}
+
+impl Fault {
+    /// Whether it is done to this store: to somebody else's, what needs nothing of it.
+    #[must_use]
+    pub fn goes_with(&self, whose: &Whose) -> bool {
+        match whose {
+            Whose::Own(kind) => self.stores.contains(kind),
+            Whose::CopyOf(_) => self.stores.contains(&Kind::Sqlite),
+            Whose::Theirs(url) if url.starts_with("etcd:") => self.stores.len() == Kind::ALL.len(),
+            Whose::TheirsThroughProxies(_) => {
+                [server_faults::CUT.name, server_faults::STALLED.name].contains(&self.name)
+            }
+            Whose::Theirs(_) => self.stores.contains(&Kind::Sqlite) && self.stores.contains(&Kind::Postgres),
+        }
+    }
 }
 
 /// All faults.
@@ -102,6 +122,7 @@ pub static FAULTS: &[Fault] = &[
     process_faults::KILLED,
     process_faults::ALL_KILLED,
     process_faults::CLOCK_STEPPED,
+    process_faults::CLOCK_STEPPED_ALONE,
     file_faults::LOCKED,
     file_faults::COPIED_BACK,
     file_faults::COPIED_BACK_WITH_SIDE_CAR,
@@ -112,6 +133,8 @@ pub static FAULTS: &[Fault] = &[
     server_faults::STALLED,
     server_faults::COMMIT_UNANSWERED,
     server_faults::RESTORED,
+    server_faults::PUT_BACK,
+    server_faults::LEADER_KILLED,
     server_faults::PROMOTED,
     server_faults::PROMOTED_IN_SYNC,
 ];
@@ -176,6 +199,18 @@ impl Scene {
     pub fn holds(&self) -> Result<u64> {
         let shown = self.store.show(&self.options.program, &self.options.space)?;
         shown["holds"].as_str().and_then(|holds| holds.parse().ok()).context("`store show` tells of holds")
+    }
+
+    /// The space's serial, as `mintage store show` says: each write raises it.
+    ///
+    /// # Errors
+    /// When the store doesn't answer.
+    pub fn serial(&self) -> Result<u64> {
+        let shown = self.store.show(&self.options.program, &self.options.space)?;
+        shown["serial"]
+            .as_str()
+            .and_then(|serial| serial.parse().ok())
+            .context("`store show` tells the serial")
     }
 
     /// Waits until the space was on hold more often than `before`; how often that is.
@@ -264,7 +299,7 @@ fn space_flags(window_ms: u64) -> Vec<String> {
 fn do_faults(scene: &mut Scene, report: &mut Report, begun: u64) -> Result<()> {
     let options = &scene.options;
     let is_asked = |fault: &&Fault| {
-        fault.store.is_none_or(|store| options.store.is_own(store))
+        fault.goes_with(&options.store)
             && (options.only.is_empty() || options.only.iter().any(|name| name == fault.name))
     };
     let mut faults: Vec<&Fault> = FAULTS.iter().filter(is_asked).collect();
@@ -273,7 +308,8 @@ fn do_faults(scene: &mut Scene, report: &mut Report, begun: u64) -> Result<()> {
     for round in 0_u64.. {
         scene.random.shuffle(&mut faults);
         for fault in &faults {
-            if round > 0 && SystemClock.monotonic_nanos() >= end {
+            let is_stopped = scene.options.stop.load(Ordering::Relaxed);
+            if is_stopped || (round > 0 && SystemClock.monotonic_nanos() >= end) {
                 return Ok(());
             }
             scene.fleet.wait(REST_NANOS)?;

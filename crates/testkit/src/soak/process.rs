@@ -1,6 +1,7 @@
 //! One process of `mintage mint`, and what comes out of it.
 
 use super::ledger::Ledger;
+use super::store::at_store;
 use crate::clock_shim::SteppedClock;
 use crate::signal;
 use anyhow::{Context, Result, bail, ensure};
@@ -114,18 +115,9 @@ impl Process {
         common: &Arc<Common>,
     ) -> Result<Self> {
         let messages = plan.folder.join(format!("messages-{number}"));
-        let mut command = Command::new(&plan.program);
+        let mut command = at_store(&plan.program, url);
         command
-            .args([
-                "mint",
-                "--store",
-                url,
-                &plan.space,
-                "--form",
-                "decimal",
-                "--rate",
-                &format!("{}/s", plan.rate),
-            ])
+            .args(["mint", &plan.space, "--form", "decimal", "--rate", &format!("{}/s", plan.rate)])
             .arg("--events")
             .arg(events_path(&plan.folder, number));
         if let Some(clock) = clock {

@@ -1,5 +1,6 @@
 //! Faults of processes: stopped longer than a window, killed, and with a wall clock that steps.
 
+use super::store::Kind;
 use super::{Evidence, Fault, MS, Scene};
 use crate::signal;
 use anyhow::{Context, Result, ensure};
@@ -9,7 +10,7 @@ use serde_json::json;
 pub const PAUSED: Fault = Fault {
     name: "paused",
     what: "SIGSTOP of some processes for longer than a window, then SIGCONT",
-    store: None,
+    stores: Kind::ALL,
     run: |scene| {
         let some = some_places(scene);
         let mut pids = Vec::new();
@@ -52,7 +53,7 @@ fn stand(scene: &mut Scene, some: &[usize], pids: &[u32]) -> Result<Evidence> {
 pub const KILLED: Fault = Fault {
     name: "killed",
     what: "SIGKILL of some processes, which are started again at once",
-    store: None,
+    stores: Kind::ALL,
     run: |scene| {
         let some = some_places(scene);
         kill(scene, &some)
@@ -63,7 +64,7 @@ pub const KILLED: Fault = Fault {
 pub const ALL_KILLED: Fault = Fault {
     name: "all-killed",
     what: "SIGKILL of all processes, which are started again at once",
-    store: None,
+    stores: Kind::ALL,
     run: |scene| {
         let all: Vec<usize> = (0..scene.fleet.len()).collect();
         kill(scene, &all)
@@ -88,7 +89,7 @@ fn kill(scene: &mut Scene, places: &[usize]) -> Result<Evidence> {
 pub const CLOCK_STEPPED: Fault = Fault {
     name: "clock-stepped",
     what: "the wall clock of one process steps by 50 ms to 59 min either way; it is killed and started again under that clock",
-    store: None,
+    stores: &[Kind::Sqlite, Kind::Postgres, Kind::MariaDb, Kind::ZooKeeper],
     run: |scene| {
         let place = scene.random.index(scene.fleet.len());
         let step_ms = *scene.random.one_of(&[50, 1_000, 5_000, 60_000, 59 * 60_000]);
@@ -107,6 +108,54 @@ pub const CLOCK_STEPPED: Fault = Fault {
         Ok(evidence([("step_ms", json!(step_ms)), ("read_while_running", json!(seen_running))]))
     },
 };
+
+/// The same where the clocks of clients are the store's: what runs goes on, and what is started under a clock that is off is refused, or
+/// doesn't keep the others from minting.
+pub const CLOCK_STEPPED_ALONE: Fault = Fault {
+    name: "clock-stepped-alone",
+    what: "the wall clock of one process steps by 60 s to 59 min either way, it is killed and started again; the others are let mint by it",
+    stores: &[Kind::Etcd],
+    run: |scene| {
+        let place = scene.random.index(scene.fleet.len());
+        let step_ms = *scene.random.one_of(&[60_000, 59 * 60_000, -60_000, -59 * 60_000]);
+        let pid = scene.fleet.process(place)?.pid();
+        let clock =
+            scene.fleet.slot(place).clock.as_ref().context("there is no clock shim: no C compiler")?;
+        ensure!(clock.is_mapped_by(pid)?, "the process doesn't run by the clock that steps");
+        clock.step(step_ms * 1_000_000);
+        let others = step_alone(scene, place);
+        if let Some(clock) = &scene.fleet.slot(place).clock {
+            clock.step(-step_ms * 1_000_000);
+        }
+        let others = others?;
+        // Whatever it was told under that clock. One that was refused has ended, and is started again by itself.
+        if scene.fleet.process(place).is_ok() {
+            scene.fleet.kill(place)?;
+            scene.fleet.restart(place)?;
+        }
+        Ok(evidence([("step_ms", json!(step_ms)), ("ids_of_others", json!(others))]))
+    },
+};
+
+/// How many ids the other processes made in the second of two windows in which this one was started under its clock.
+fn step_alone(scene: &mut Scene, place: usize) -> Result<u64> {
+    let window = scene.window_nanos();
+    let ids = scene.fleet.ids(place);
+    scene.fleet.wait(window)?;
+    ensure!(scene.fleet.ids(place) > ids, "minting stopped when the wall clock stepped");
+    scene.fleet.kill(place)?;
+    scene.fleet.restart(place)?;
+    scene.fleet.wait(window)?;
+    let others = |scene: &Scene| -> Vec<u64> {
+        (0..scene.fleet.len()).filter(|other| *other != place).map(|other| scene.fleet.ids(other)).collect()
+    };
+    let before = others(scene);
+    scene.fleet.wait(window)?;
+    let after = others(scene);
+    let all_mint = before.iter().zip(&after).all(|(before, after)| after > before);
+    ensure!(all_mint, "a process whose clock is off keeps others from minting: {before:?}, then {after:?}");
+    Ok(after.iter().sum::<u64>() - before.iter().sum::<u64>())
+}
 
 /// Whether the process that was running read its clock; the next one must.
 fn step(scene: &mut Scene, place: usize, offset: i64) -> Result<bool> {

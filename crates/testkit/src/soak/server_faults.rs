@@ -1,40 +1,51 @@
-//! Faults of the store in a PostgreSQL server and of the network before it: stopped, killed, cut off, restored, failed over.
+//! Faults of a store in servers and of the network before them: stopped, killed, cut off, restored, failed over.
 
 use super::process_faults::evidence;
+use super::servers::Servers;
 use super::store::{Kind, ServerPlace, Store};
 use super::{Evidence, Fault, MS, Scene};
-use crate::proxy::Mode;
+use crate::proxy::{Mode, Proxy};
 use anyhow::{Result, bail, ensure};
 use mintage::{Clock, SystemClock};
 use serde_json::json;
 use std::net::{Ipv4Addr, TcpStream};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// The kinds whose store is in servers.
+const IN_SERVERS: &[Kind] = &[Kind::Postgres, Kind::MariaDb, Kind::Etcd, Kind::ZooKeeper];
 
 /// Stopped at once, as `pg_ctl stop -m immediate` does, and started again.
 pub const STOPPED: Fault = Fault {
     name: "server-stopped",
     what: "the server is stopped at once and started again, at times after more than a window",
-    store: Some(Kind::Postgres),
-    run: |scene| down(scene, |place| place.server.stop()),
+    stores: &[Kind::Postgres],
+    run: |scene| down(scene, |place| place.servers.postgres().map(|server| server.stop())),
 };
 
 /// Killed, as by a power cut.
 pub const KILLED: Fault = Fault {
     name: "server-killed",
     what: "every process of the server is killed, and it is started again",
-    store: Some(Kind::Postgres),
-    run: |scene| down(scene, |place| place.server.kill()),
+    stores: IN_SERVERS,
+    run: |scene| {
+        down(scene, |place| {
+            place.servers.kill();
+            Ok(())
+        })
+    },
 };
 
-fn down(scene: &mut Scene, go_down: fn(&mut ServerPlace)) -> Result<Evidence> {
+fn down(scene: &mut Scene, go_down: fn(&mut ServerPlace) -> Result<()>) -> Result<Evidence> {
     let before = scene.holds()?;
     let nanos = scene.windows(20, 200);
     let place = place(scene)?;
-    go_down(place);
+    go_down(place)?;
+    let holds_at_start = place.servers.holds_at_start();
     let refuses = refuses(place);
     scene.fleet.wait(nanos)?;
-    self::place(scene)?.server.start_again();
+    self::place(scene)?.servers.start_again();
     ensure!(refuses, "the server takes connections though it is down");
-    let holds = scene.hold_after(before)?;
+    let holds = if holds_at_start { scene.hold_after(before)? } else { no_hold(scene, before)? };
     Ok(evidence([
         ("down_ms", json!(nanos / MS)),
         ("refused_connections", json!(true)),
@@ -42,11 +53,70 @@ fn down(scene: &mut Scene, go_down: fn(&mut ServerPlace)) -> Result<Evidence> {
     ]))
 }
 
+/// Waits until the processes mint again, which begins no hold.
+fn no_hold(scene: &mut Scene, before: u64) -> Result<u64> {
+    scene.recover()?;
+    let holds = scene.holds()?;
+    ensure!(holds == before, "{holds} holds, {before} before: an election loses nothing");
+    Ok(holds)
+}
+
+/// The leader of several servers dies, and another is elected.
+pub const LEADER_KILLED: Fault = Fault {
+    name: "leader-killed",
+    what: "the leader of three servers is killed, another is elected, and the one that was killed is started again",
+    stores: &[Kind::Etcd, Kind::ZooKeeper],
+    run: |scene| {
+        let before = scene.holds()?;
+        let nanos = scene.windows(50, 150);
+        let servers = &mut place(scene)?.servers;
+        let leader = servers.leader()?;
+        servers.kill_one(leader)?;
+        scene.fleet.wait(nanos)?;
+        let servers = &mut place(scene)?.servers;
+        let next = servers.leader()?;
+        ensure!(next != leader, "a server that was killed leads");
+        let holds_at_start = servers.holds_at_start();
+        servers.start_again();
+        let holds = if holds_at_start { scene.hold_after(before)? } else { no_hold(scene, before)? };
+        let pair = json!([leader, next]);
+        Ok(evidence([("down_ms", json!(nanos / MS)), ("leaders", pair), ("holds", json!(holds))]))
+    },
+};
+
+/// What was kept in place of what was written since.
+pub const PUT_BACK: Fault = Fault {
+    name: "put-back",
+    what: "all servers are killed, and started again on a copy of their data, or a snapshot, from a window before",
+    stores: &[Kind::MariaDb, Kind::Etcd, Kind::ZooKeeper],
+    run: |scene| {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let name = format!("kept-{}", COUNT.fetch_add(1, Ordering::Relaxed));
+        place(scene)?.servers.keep(&name);
+        scene.recover()?;
+        scene.settle()?;
+        let before = scene.serial()?;
+        let nanos = scene.windows(50, 150);
+        scene.fleet.wait(nanos)?;
+        let newest = scene.serial()?;
+        let place = place(scene)?;
+        // Nobody comes back before it was seen what is missing.
+        place.set_all(Mode::Cut);
+        place.servers.put_back(&name);
+        let (restored, holds) = (scene.serial(), scene.holds());
+        self::place(scene)?.set_all(Mode::Pass);
+        let (restored, holds) = (restored?, holds?);
+        ensure!(newest > before && restored < newest, "serial {restored} after the restore, {newest} before");
+        let holds = scene.hold_after(holds)?;
+        Ok(evidence([("writes_lost", json!(newest - restored)), ("holds", json!(holds))]))
+    },
+};
+
 /// Connections of some processes end, and can't be made again for a while.
 pub const CUT: Fault = Fault {
     name: "cut",
     what: "the connections of some processes are ended, and each that they make, for longer than a window at times",
-    store: Some(Kind::Postgres),
+    stores: IN_SERVERS,
     run: |scene| disturb(scene, Mode::Cut),
 };
 
@@ -54,46 +124,47 @@ pub const CUT: Fault = Fault {
 pub const STALLED: Fault = Fault {
     name: "stalled",
     what: "what some processes and the server say to each other is kept back, and passes late",
-    store: Some(Kind::Postgres),
+    stores: IN_SERVERS,
     run: |scene| disturb(scene, Mode::Stall),
 };
 
 fn disturb(scene: &mut Scene, mode: Mode) -> Result<Evidence> {
     let nanos = scene.windows(50, 250);
     let count = 1 + scene.random.index(scene.fleet.len());
-    let place = place(scene)?;
-    let before: u32 = place.proxies.iter().map(crate::proxy::Proxy::struck).sum();
-    for proxy in &place.proxies[..count] {
-        proxy.set(mode);
-    }
-    scene.fleet.wait(nanos)?;
-    let place = self::place(scene)?;
-    for proxy in &place.proxies[..count] {
-        proxy.set(Mode::Pass);
-    }
-    let struck = place.proxies.iter().map(crate::proxy::Proxy::struck).sum::<u32>() - before;
+    let before = struck(&scene.store);
+    set_some(&scene.store, count, mode);
+    let waited = scene.fleet.wait(nanos);
+    set_some(&scene.store, count, Mode::Pass);
+    waited?;
+    let struck = struck(&scene.store) - before;
     ensure!(struck > 0, "nothing was {}", if mode == Mode::Cut { "cut" } else { "kept back" });
     Ok(evidence([("processes", json!(count)), ("for_ms", json!(nanos / MS)), ("struck", json!(struck))]))
+}
+
+fn set_some(store: &Store, count: usize, mode: Mode) {
+    for proxy in store.proxies().iter().take(count).flatten() {
+        proxy.set(mode);
+    }
 }
 
 /// A commit that came about, and whose answer didn't.
 pub const COMMIT_UNANSWERED: Fault = Fault {
     name: "commit-unanswered",
     what: "a process's connection ends after COMMIT was passed on, in place of the answer",
-    store: Some(Kind::Postgres),
+    stores: &[Kind::Postgres],
     run: |scene| {
         let number = scene.random.index(scene.fleet.len());
-        let before = place(scene)?.proxies[number].struck();
-        place(scene)?.proxies[number].set(Mode::CutAfterCommit);
+        let before = place(scene)?.proxies[number][0].struck();
+        place(scene)?.proxies[number][0].set(Mode::CutAfterCommit);
         let mut cut = 0;
         for _ in 0..100 {
             scene.fleet.wait(scene.window_nanos() / 20)?;
-            cut = place(scene)?.proxies[number].struck() - before;
+            cut = place(scene)?.proxies[number][0].struck() - before;
             if cut > 0 {
                 break;
             }
         }
-        place(scene)?.proxies[number].set(Mode::Pass);
+        place(scene)?.proxies[number][0].set(Mode::Pass);
         ensure!(cut == 1, "{cut} answers to a commit were cut off, 1 expected");
         Ok(evidence([("answers_cut", json!(cut))]))
     },
@@ -103,19 +174,19 @@ pub const COMMIT_UNANSWERED: Fault = Fault {
 pub const RESTORED: Fault = Fault {
     name: "restored",
     what: "the server is stopped, a base backup is put in its place, and it is started again",
-    store: Some(Kind::Postgres),
+    stores: &[Kind::Postgres],
     run: |scene| {
         let before = scene.holds()?;
-        let backup = place(scene)?.server.backup(false);
+        let backup = place(scene)?.servers.postgres()?.backup(false);
         let nanos = scene.windows(50, 150);
         scene.fleet.wait(nanos)?;
         let place = place(scene)?;
         let newest = place.high_mark()?;
         // Nobody comes back before it was seen what is missing.
         place.set_all(Mode::Cut);
-        place.server.stop();
-        place.server.restore(&backup);
-        place.server.start_again();
+        place.servers.postgres()?.stop();
+        place.servers.postgres()?.restore(&backup);
+        place.servers.start_again();
         let restored = place.high_mark();
         place.set_all(Mode::Pass);
         let restored = restored?;
@@ -129,7 +200,7 @@ pub const RESTORED: Fault = Fault {
 pub const PROMOTED: Fault = Fault {
     name: "promoted",
     what: "a replica that lacks the last commits is promoted, and the primary is killed",
-    store: Some(Kind::Postgres),
+    stores: &[Kind::Postgres],
     run: |scene| promote(scene, false),
 };
 
@@ -137,23 +208,23 @@ pub const PROMOTED: Fault = Fault {
 pub const PROMOTED_IN_SYNC: Fault = Fault {
     name: "promoted-in-sync",
     what: "a synchronous replica is promoted, and the primary is killed",
-    store: Some(Kind::Postgres),
+    stores: &[Kind::Postgres],
     run: |scene| promote(scene, true),
 };
 
 fn promote(scene: &mut Scene, in_sync: bool) -> Result<Evidence> {
     let before = scene.holds()?;
     let place = place(scene)?;
-    let mut replica = place.server.backup(true);
+    let mut replica = place.servers.postgres()?.backup(true);
     replica.start_again();
-    replica.catches_up(&place.server);
+    replica.catches_up(place.servers.postgres()?);
     if in_sync {
-        place.server.query("postgres", "ALTER SYSTEM SET synchronous_standby_names = '*'")?;
-        place.server.query("postgres", "SELECT pg_reload_conf()")?;
+        place.servers.postgres()?.query("postgres", "ALTER SYSTEM SET synchronous_standby_names = '*'")?;
+        place.servers.postgres()?.query("postgres", "SELECT pg_reload_conf()")?;
         let sql = "SELECT count(*) FROM pg_stat_replication WHERE sync_state = 'sync'";
         let mut is_sync = false;
         for _ in 0..200 {
-            is_sync = is_sync || place.server.query("postgres", sql)? == "1";
+            is_sync = is_sync || place.servers.postgres()?.query("postgres", sql)? == "1";
             if is_sync {
                 break;
             }
@@ -169,7 +240,7 @@ fn promote(scene: &mut Scene, in_sync: bool) -> Result<Evidence> {
     let newest = place.high_mark()?;
     let replayed: u64 = replica.query(super::store::DATABASE, super::store::HIGH_MARK)?.parse()?;
     let killed = SystemClock.monotonic_nanos();
-    place.server.kill();
+    place.servers.kill();
     let refuses = refuses(place);
     replica.promote();
     // The server's share of the outage: nobody can reach a primary before.
@@ -177,12 +248,13 @@ fn promote(scene: &mut Scene, in_sync: bool) -> Result<Evidence> {
     let timeline = |server: &crate::servers::postgres::Postgres| {
         server.query("postgres", "SELECT timeline_id FROM pg_control_checkpoint()")
     };
-    place.server = replica;
-    for proxy in &place.proxies {
-        proxy.lead_to(place.server.port());
+    let port = replica.port();
+    place.servers = Servers::Postgres(replica);
+    for proxy in place.proxies.iter().flatten() {
+        proxy.lead_to(port);
     }
-    place.server.query("postgres", "CHECKPOINT")?;
-    let timeline: u64 = timeline(&place.server)?.parse()?;
+    place.servers.postgres()?.query("postgres", "CHECKPOINT")?;
+    let timeline: u64 = timeline(place.servers.postgres()?)?.parse()?;
     ensure!(refuses, "the primary takes connections though it was killed");
     ensure!(timeline > 1, "the replica is on timeline {timeline}: it wasn't promoted");
     ensure!(
@@ -198,8 +270,12 @@ fn promote(scene: &mut Scene, in_sync: bool) -> Result<Evidence> {
     ]))
 }
 
+fn struck(store: &Store) -> u32 {
+    store.proxies().iter().flatten().map(Proxy::struck).sum()
+}
+
 fn refuses(place: &ServerPlace) -> bool {
-    TcpStream::connect((Ipv4Addr::LOCALHOST, place.server.port())).is_err()
+    place.servers.ports().iter().all(|port| TcpStream::connect((Ipv4Addr::LOCALHOST, *port)).is_err())
 }
 
 fn place(scene: &mut Scene) -> Result<&mut ServerPlace> {

@@ -1,8 +1,9 @@
 //! The store of a run: a file, or a server of its own behind proxies.
 
+use super::cuttable::Cuttable;
+use super::servers::Servers;
 use super::{Options, scenes};
 use crate::proxy::{Mode, Proxy};
-use crate::servers::postgres::Postgres;
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 use std::fs::{self, File};
@@ -20,15 +21,33 @@ pub enum Kind {
     Sqlite,
     /// A server of PostgreSQL.
     Postgres,
+    /// A server of MariaDB.
+    MariaDb,
+    /// A cluster of three members of etcd.
+    Etcd,
+    /// An ensemble of three servers of ZooKeeper.
+    ZooKeeper,
 }
 
 impl Kind {
+    /// All of them.
+    pub const ALL: &[Self] = &[Self::Sqlite, Self::Postgres, Self::MariaDb, Self::Etcd, Self::ZooKeeper];
+
+    /// The one of this word.
+    #[must_use]
+    pub fn by_name(name: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|kind| kind.name() == name)
+    }
+
     /// Its word.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Sqlite => "sqlite",
             Self::Postgres => "postgres",
+            Self::MariaDb => "mariadb",
+            Self::Etcd => "etcd",
+            Self::ZooKeeper => "zookeeper",
         }
     }
 }
@@ -40,6 +59,10 @@ pub enum Whose {
     Own(Kind),
     /// Somebody's, by its URL: nothing is done to it but making spaces in it.
     Theirs(String),
+    /// The same, reached through proxies that can be cut.
+    TheirsThroughProxies(String),
+    /// A copy of somebody's file of SQLite, of the run's own.
+    CopyOf(PathBuf),
 }
 
 impl Whose {
@@ -49,7 +72,8 @@ impl Whose {
         match self {
             Self::Own(kind) => kind.name(),
             // What follows may have a password in it.
-            Self::Theirs(url) => url.split(':').next().unwrap_or_default(),
+            Self::Theirs(url) | Self::TheirsThroughProxies(url) => url.split(':').next().unwrap_or_default(),
+            Self::CopyOf(_) => Kind::Sqlite.name(),
         }
     }
 
@@ -114,6 +138,8 @@ pub enum Store {
     Server(ServerPlace),
     /// One that was there, by its URL.
     Theirs(String),
+    /// One that was there, behind proxies.
+    Cuttable(Cuttable),
 }
 
 /// A store in a file.
@@ -126,10 +152,10 @@ pub struct FilePlace {
 /// A store in a server.
 #[derive(Debug)]
 pub struct ServerPlace {
-    /// The server, or the replica that took its place.
-    pub server: Postgres,
-    /// One a process.
-    pub proxies: Vec<Proxy>,
+    /// The servers, or those that took their place.
+    pub servers: Servers,
+    /// For each process, one before each server.
+    pub proxies: Vec<Vec<Proxy>>,
 }
 
 /// The database of the store.
@@ -146,13 +172,21 @@ impl Store {
     pub fn start(whose: &Whose, processes: usize, scratch: &Arc<Scratch>) -> Result<Option<Self>> {
         match whose {
             Whose::Theirs(url) => Ok(Some(Self::Theirs(url.clone()))),
+            Whose::TheirsThroughProxies(url) => Ok(Some(Self::Cuttable(Cuttable::start(url, processes)?))),
             Whose::Own(Kind::Sqlite) => {
                 Ok(Some(Self::File(FilePlace { path: scratch.path().join("ids.db") })))
             }
-            Whose::Own(Kind::Postgres) => {
-                let Some(server) = Postgres::start(&[]) else { return Ok(None) };
-                let proxies: io::Result<_> = (0..processes).map(|_| Proxy::before(server.port())).collect();
-                Ok(Some(Self::Server(ServerPlace { server, proxies: proxies? })))
+            Whose::CopyOf(path) => {
+                let place = FilePlace { path: scratch.path().join("ids.db") };
+                FilePlace { path: path.clone() }.copy_to(&place)?;
+                Ok(Some(Self::File(place)))
+            }
+            Whose::Own(kind) => {
+                let Some(servers) = Servers::start(*kind) else { return Ok(None) };
+                let before = |port: &u16| Proxy::before(*port);
+                let of_process = |_| servers.ports().iter().map(before).collect::<io::Result<Vec<Proxy>>>();
+                let proxies = (0..processes).map(of_process).collect::<io::Result<_>>()?;
+                Ok(Some(Self::Server(ServerPlace { servers, proxies })))
             }
         }
     }
@@ -162,8 +196,8 @@ impl Store {
     pub fn url(&self) -> String {
         match self {
             Self::File(place) => format!("sqlite:{}", place.path.display()),
-            Self::Server(place) => place.server.url(DATABASE),
-            Self::Theirs(url) => url.clone(),
+            Self::Server(place) => place.servers.url(&place.servers.ports()),
+            Self::Theirs(url) | Self::Cuttable(Cuttable { url, .. }) => url.clone(),
         }
     }
 
@@ -171,10 +205,22 @@ impl Store {
     #[must_use]
     pub fn url_of(&self, number: usize) -> String {
         match self {
-            Self::Server(ServerPlace { proxies, .. }) if number < proxies.len() => {
-                format!("postgres://postgres@127.0.0.1:{}/{DATABASE}", proxies[number].port())
+            Self::Server(ServerPlace { servers, proxies }) if number < proxies.len() => {
+                let ports: Vec<u16> = proxies[number].iter().map(Proxy::port).collect();
+                servers.url(&ports)
             }
+            Self::Cuttable(cuttable) => cuttable.url_of(number),
             _ => self.url(),
+        }
+    }
+
+    /// For each process, what its connections pass through: nothing where they lead to the store at once.
+    #[must_use]
+    pub fn proxies(&self) -> &[Vec<Proxy>] {
+        match self {
+            Self::Server(place) => &place.proxies,
+            Self::Cuttable(cuttable) => &cuttable.proxies,
+            Self::File(_) | Self::Theirs(_) => &[],
         }
     }
 
@@ -183,8 +229,8 @@ impl Store {
     /// # Errors
     /// What the command says.
     pub fn create(&self, program: &Path, space: &str, flags: &[String]) -> Result<()> {
-        let mut command = Command::new(program);
-        command.args(["store", "create", &self.url(), space]).args(flags);
+        let mut command = at_store(program, &self.url());
+        command.args(["store", "create", space]).args(flags);
         output(&mut command).map(|_| ())
     }
 
@@ -193,12 +239,12 @@ impl Store {
     /// # Errors
     /// What the command says.
     pub fn clean_up(&self, options: &Options) -> Result<()> {
-        let Self::Theirs(url) = self else { return Ok(()) };
+        let (Self::Theirs(url) | Self::Cuttable(Cuttable { url, .. })) = self else { return Ok(()) };
         let mut spaces = vec![options.space.clone()];
         spaces.extend(options.scenes.then(|| scenes::spaces(options)).into_iter().flatten());
         for space in spaces {
-            let mut command = Command::new(&options.program);
-            command.args(["store", "drop", url, &space]);
+            let mut command = at_store(&options.program, url);
+            command.args(["store", "drop", &space]);
             output(&mut command)?;
         }
         Ok(())
@@ -209,15 +255,26 @@ impl Store {
     /// # Errors
     /// What the command says.
     pub fn show(&self, program: &Path, space: &str) -> Result<Value> {
-        let mut command = Command::new(program);
-        command.args(["store", "show", &self.url(), space, "--json"]);
+        let mut command = at_store(program, &self.url());
+        command.args(["store", "show", space, "--json"]);
         serde_json::from_slice(&output(&mut command)?).context("`store show` prints JSON")
     }
 }
 
+/// The command with its store in the environment: arguments can be seen by every user of the host, and a URL may have a password.
+pub(super) fn at_store(program: &Path, url: &str) -> Command {
+    let mut command = Command::new(program);
+    command.env("MINTAGE_STORE", url);
+    command
+}
+
 fn output(command: &mut Command) -> Result<Vec<u8>> {
-    let output = command.stdin(Stdio::null()).output().with_context(|| format!("running {command:?}"))?;
-    ensure!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
+    let words: Vec<String> = command.get_args().map(|word| word.to_string_lossy().into_owned()).collect();
+    let words = words.join(" ");
+    let output = command.stdin(Stdio::null()).output().with_context(|| format!("running mintage {words}"))?;
+    let said = String::from_utf8_lossy(&output.stderr);
+    let said = said.trim_end();
+    ensure!(output.status.success(), "{}", said.strip_prefix("mintage: ").unwrap_or(said));
     Ok(output.stdout)
 }
 
@@ -243,6 +300,20 @@ impl FilePlace {
         }
     }
 
+    /// Copies the file and its side-car as they stand between two transactions.
+    ///
+    /// # Errors
+    /// When there is no store in the file, or the copy can't be written.
+    pub fn copy_to(&self, other: &Self) -> Result<()> {
+        let copied = |from: &Path, to: &Path| {
+            fs::copy(from, to).with_context(|| format!("copying {} to {}", from.display(), to.display()))
+        };
+        let _lock = self.lock().with_context(|| format!("{}: no store is there", self.path.display()))?;
+        copied(&self.path, &other.path)?;
+        copied(&self.side_car(), &other.side_car())?;
+        Ok(())
+    }
+
     /// How many commits were answered, as the side-car says.
     ///
     /// # Errors
@@ -259,7 +330,7 @@ impl FilePlace {
 impl ServerPlace {
     /// Changes what every proxy does.
     pub fn set_all(&self, mode: Mode) {
-        for proxy in &self.proxies {
+        for proxy in self.proxies.iter().flatten() {
             proxy.set(mode);
         }
     }
@@ -268,7 +339,7 @@ impl ServerPlace {
     ///
     /// # Errors
     /// When it doesn't answer.
-    pub fn high_mark(&self) -> Result<u64> {
-        Ok(self.server.query(DATABASE, HIGH_MARK)?.parse()?)
+    pub fn high_mark(&mut self) -> Result<u64> {
+        Ok(self.servers.postgres()?.query(DATABASE, HIGH_MARK)?.parse()?)
     }
 }

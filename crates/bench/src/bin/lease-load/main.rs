@@ -1,44 +1,56 @@
 //! Leases and blocks under load: how near minting comes to a layout's limit, how long a call takes, what the store writes, how long a
-//! grant takes, and what a store that stands still does to who mints. One JSON object a run.
+//! grant takes, what each request costs in each store, and what a store that stands still does to who mints. One JSON object a run; a
+//! table of Markdown for all stores.
 //!
 //! `cargo run --release -p mintage-bench --bin lease-load -- ceiling 60`
 
-use mintage::{Clock, RawId, Scheme, SystemClock};
-use mintage_lease::space::{BlockTerms, Kind, SpaceId, Windows};
-use mintage_lease::store::{CreateOptions, Deadline, draw_nonce};
-use mintage_lease::{AllocatorOptions, Error, MinterOptions, Session, SessionOptions, Space};
-use mintage_testkit::servers::postgres::Postgres;
-use std::path::{Path, PathBuf};
+mod bare;
+mod place;
+mod stores;
+mod times;
+
+use mintage::RawId;
+use mintage_lease::store::Deadline;
+use mintage_lease::{AllocatorOptions, MinterOptions, Session, SessionOptions};
+use place::{Place, Server};
+use std::path::Path;
 use std::process::{Command, ExitCode};
 use std::time::Duration;
-use tempfile::TempDir;
+use times::{float, nanos, now, one_in};
+
+type Fault = Box<dyn std::error::Error + Send + Sync>;
 
 const USAGE: &str = "\
-usage: cargo run --release -p mintage-bench --bin lease-load -- RUN [SECONDS] [sqlite|postgres]
+usage: cargo run --release -p mintage-bench --bin lease-load -- RUN [SECONDS] [STORE]
 
   ceiling   one thread as fast as 41/10/12 allows: the part of 4,096 ids a millisecond that it reached
   latency   one call after another, 50 us apart: the slowest of a thousand and of ten thousand
   writes    100,000 ids a second, from windows and from blocks: transactions of the store for a million ids
   many      1,024 workers held by 8 processes: transactions and rows a second while they renew
-  acquire   a grant, beside a bare transaction of that database which changes one row
+  acquire   a grant of a minter, beside a bare transaction of that database which changes one row
+  stores    requests for leases, blocks and numbers of scopes in all five stores, beside bare writes of each: a table, from rounds that
+            go on for so long
   outage    10,000 ids a second from windows and from blocks, while the store stands still for that long: calls that failed
 
-Over a file unless said; the last two also over a PostgreSQL server of their own.
+Over a file unless said. `acquire` is also over a server of its own: postgres or mariadb, and etcd or zookeeper with the feature of that
+name; `outage` over postgres. `stores` leaves out what is missing and says so; with --features etcd,zookeeper it has all.
 ";
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let seconds = words.get(1).and_then(|text| text.parse().ok()).unwrap_or(20);
     let lasting = Duration::from_secs(seconds);
+    let store = words.get(2).map_or("sqlite", String::as_str);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     let done = match words.first().map(String::as_str) {
         Some("ceiling") => runtime.block_on(ceiling(lasting)),
         Some("latency") => runtime.block_on(latency(lasting)),
         Some("writes") => runtime.block_on(writes(lasting)),
         Some("many") => runtime.block_on(many(lasting)),
-        Some("acquire") => runtime.block_on(acquire(words.get(2))),
-        Some("outage") => runtime.block_on(outage(lasting, words.get(2))),
-        Some("holder") => runtime.block_on(holder(&words[2], lasting)),
+        Some("acquire") => runtime.block_on(acquire(store)),
+        Some("stores") => runtime.block_on(stores::stores(lasting)),
+        Some("outage") => runtime.block_on(outage(lasting, store)),
+        Some("holder") => runtime.block_on(holder(store, lasting)),
         _ => {
             eprint!("{USAGE}");
             return ExitCode::from(2);
@@ -53,59 +65,8 @@ fn main() -> ExitCode {
     }
 }
 
-/// A store with a space of windows and one of blocks.
-struct Place {
-    folder: TempDir,
-    server: Option<Postgres>,
-    session: Session,
-    url: String,
-}
-
-impl Place {
-    async fn new() -> Result<Self, Error> {
-        Self::of(None).await
-    }
-
-    /// Over the store of this name: a file where there is none.
-    async fn of(store: Option<&String>) -> Result<Self, Error> {
-        let folder = TempDir::new().expect("a folder");
-        let is_server = store.is_some_and(|name| name == "postgres");
-        let server = is_server.then(|| Postgres::start(&[("fsync", "on")]).expect("PostgreSQL is installed"));
-        let url = match &server {
-            Some(server) => server.url("postgres"),
-            None => format!("sqlite:{}", folder.path().join("ids.db").display()),
-        };
-        let session = Session::open(&url, SessionOptions::default())?;
-        let mut windows =
-            Windows::of(Scheme::by_name("snowflake").expect("a scheme"), None).expect("windows");
-        // All holders are on this host.
-        windows.terms.host_quota = 1024;
-        for (name, kind) in
-            [("windows", Kind::Windows(windows)), ("blocks", Kind::Blocks(BlockTerms::default()))]
-        {
-            let space = Space { id: SpaceId(draw_nonce()?.0), name: name.to_owned(), kind };
-            session.create(&space, CreateOptions::default()).await?;
-        }
-        Ok(Self { folder, server, session, url })
-    }
-
-    fn name(&self) -> &'static str {
-        if self.server.is_some() { "postgres" } else { "sqlite" }
-    }
-
-    fn side_car(&self) -> PathBuf {
-        self.folder.path().join("ids.db-serial")
-    }
-
-    /// Transactions that the store has committed: the revision in its side-car.
-    fn commits(&self) -> u64 {
-        let text = std::fs::read_to_string(self.side_car()).expect("a side-car");
-        text.split(' ').nth(2).and_then(|word| word.parse().ok()).expect("a revision")
-    }
-}
-
-async fn ceiling(lasting: Duration) -> Result<(), Error> {
-    let place = Place::new().await?;
+async fn ceiling(lasting: Duration) -> Result<(), Fault> {
+    let place = Place::of("sqlite").await?;
     let minter = place.session.space("windows").await?.minter().await?;
     let mut batch = [RawId::ZERO; 1024];
     let (begun, mut made, mut last) = (now(), 0_u64, RawId::ZERO);
@@ -120,11 +81,11 @@ async fn ceiling(lasting: Duration) -> Result<(), Error> {
         "{{\"run\":\"ceiling\",\"seconds\":{},\"ids\":\"{made}\",\"part\":{part:.4}}}",
         lasting.as_secs()
     );
-    minter.close().await
+    Ok(minter.close().await?)
 }
 
-async fn latency(lasting: Duration) -> Result<(), Error> {
-    let place = Place::new().await?;
+async fn latency(lasting: Duration) -> Result<(), Fault> {
+    let place = Place::of("sqlite").await?;
     let minter = place.session.space("windows").await?.minter().await?;
     let (begun, mut times) = (now(), Vec::new());
     while now() - begun < nanos(lasting) {
@@ -134,34 +95,33 @@ async fn latency(lasting: Duration) -> Result<(), Error> {
         mintage::time::pause(20_000);
     }
     times.sort_unstable();
-    let at = |part: usize| times[times.len() - 1 - times.len() / part];
     println!(
         "{{\"run\":\"latency\",\"calls\":{},\"p50_ns\":{},\"p99_9_ns\":{},\"p99_99_ns\":{}}}",
         times.len(),
-        at(2),
-        at(1_000),
-        at(10_000)
+        one_in(2, &times),
+        one_in(1_000, &times),
+        one_in(10_000, &times)
     );
-    minter.close().await
+    Ok(minter.close().await?)
 }
 
-async fn writes(lasting: Duration) -> Result<(), Error> {
-    let place = Place::new().await?;
-    let before = place.commits();
+async fn writes(lasting: Duration) -> Result<(), Fault> {
+    let place = Place::of("sqlite").await?;
+    let before = place.commits()?;
     let minter = place.session.space("windows").await?.minter().await?;
-    let made = at_rate(lasting, || minter.next().map(|_| ()).map_err(Error::from))?;
+    let made = at_rate(lasting, || minter.next().map(|_| ()).map_err(Fault::from))?;
     minter.close().await?;
-    tell("windows", place.commits() - before, made);
-    let before = place.commits();
+    tell("windows", place.commits()? - before, made);
+    let before = place.commits()?;
     let allocator = place.session.space("blocks").await?.allocator_with(AllocatorOptions::default()).await?;
-    let made = at_rate(lasting, || allocator.next().map(|_| ()))?;
+    let made = at_rate(lasting, || allocator.next().map(|_| ()).map_err(Fault::from))?;
     allocator.close().await?;
-    tell("blocks", place.commits() - before, made);
+    tell("blocks", place.commits()? - before, made);
     Ok(())
 }
 
 /// A hundred thousand a second, in pieces of a millisecond.
-fn at_rate(lasting: Duration, mut one: impl FnMut() -> Result<(), Error>) -> Result<u64, Error> {
+fn at_rate(lasting: Duration, mut one: impl FnMut() -> Result<(), Fault>) -> Result<u64, Fault> {
     let (begun, mut made) = (now(), 0);
     while now() - begun < nanos(lasting) {
         let due = (now() - begun) / 10_000;
@@ -181,8 +141,8 @@ fn tell(what: &str, commits: u64, made: u64) {
     );
 }
 
-async fn many(lasting: Duration) -> Result<(), Error> {
-    let place = Place::new().await?;
+async fn many(lasting: Duration) -> Result<(), Fault> {
+    let place = Place::of("sqlite").await?;
     let program = std::env::current_exe().expect("this program");
     let seconds = (lasting.as_secs() + 15).to_string();
     let mut holders: Vec<_> = (0..8)
@@ -197,10 +157,10 @@ async fn many(lasting: Duration) -> Result<(), Error> {
         held = store.show("windows", within()).await?.workers.len();
     }
     let first = store.show("windows", within()).await?;
-    let (begun, commits) = (now(), place.commits());
+    let (begun, commits) = (now(), place.commits()?);
     mintage::time::pause(nanos(lasting));
     let passed = float(now() - begun) / 1e9;
-    let commits = place.commits() - commits;
+    let commits = place.commits()? - commits;
     let last = store.show("windows", within()).await?;
     // Each renewal of a process writes its 128 rows, the space's and the store's.
     let renewed = first.workers.iter().zip(&last.workers).filter(|(a, b)| a.serial != b.serial).count();
@@ -217,7 +177,7 @@ async fn many(lasting: Duration) -> Result<(), Error> {
 }
 
 /// Holds 128 leases until the time is over, and ends as a process that is killed.
-async fn holder(url: &str, lasting: Duration) -> Result<(), Error> {
+async fn holder(url: &str, lasting: Duration) -> Result<(), Fault> {
     let session = Session::open(url, SessionOptions::default())?;
     let options = MinterOptions { leases: 128, ..MinterOptions::default() };
     let minter = session.space("windows").await?.minter_with(options).await?;
@@ -226,86 +186,64 @@ async fn holder(url: &str, lasting: Duration) -> Result<(), Error> {
     std::process::exit(0);
 }
 
-async fn acquire(store: Option<&String>) -> Result<(), Error> {
+async fn acquire(store: &str) -> Result<(), Fault> {
     const ROUNDS: usize = 200;
     let place = Place::of(store).await?;
     let space = place.session.space("windows").await?;
-    let mut bare = Bare::new(&place).await;
-    let (mut grants, mut writes) = (Vec::new(), Vec::new());
+    let mut bare = bare::beside(&place).await?;
+    let (mut grants, mut writes, mut transactions) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..ROUNDS {
         let before = now();
         let minter = space.minter().await?;
         grants.push(now() - before);
         minter.close().await?;
         let before = now();
-        bare.write().await;
+        bare.write().await?;
         writes.push(now() - before);
+        let before = now();
+        bare.transaction().await?;
+        transactions.push(now() - before);
     }
-    grants.sort_unstable();
-    writes.sort_unstable();
-    let (grant, write) = (float(grants[ROUNDS / 2]), float(writes[ROUNDS / 2]));
+    let median = |mut times: Vec<u64>| {
+        times.sort_unstable();
+        float(one_in(2, &times))
+    };
+    let (grant, write, transaction) = (median(grants), median(writes), median(transactions));
     println!(
-        "{{\"run\":\"acquire\",\"store\":\"{}\",\"grant_p50_us\":{:.0},\"bare_write_p50_us\":{:.0},\"ratio\":{:.2}}}",
-        place.name(),
+        "{{\"run\":\"acquire\",\"store\":\"{}\",\"grant_p50_us\":{:.0},\"bare_write_p50_us\":{:.0},\"ratio\":{:.2},\
+         \"bare_transaction_p50_us\":{:.0},\"ratio_to_transaction\":{:.2}}}",
+        place.name,
         grant / 1e3,
         write / 1e3,
-        grant / write
+        grant / write,
+        transaction / 1e3,
+        grant / transaction
     );
     Ok(())
 }
 
-/// A table of one row in a database of the same kind, as durable as a store asks for.
-enum Bare {
-    File(rusqlite::Connection),
-    Server(tokio_postgres::Client),
-}
-
-const TABLE: &str = "CREATE TABLE bare (id int PRIMARY KEY, n int); INSERT INTO bare VALUES (1, 0)";
-const WRITE: &str = "UPDATE bare SET n = n + 1 WHERE id = 1";
-
-impl Bare {
-    async fn new(place: &Place) -> Self {
-        if place.server.is_some() {
-            let (client, connection) =
-                tokio_postgres::connect(&place.url, tokio_postgres::NoTls).await.expect("a connection");
-            tokio::spawn(connection);
-            client.batch_execute(TABLE).await.expect("a table");
-            return Self::Server(client);
-        }
-        let file = rusqlite::Connection::open(place.folder.path().join("bare.db")).expect("a file");
-        file.execute_batch(
-            "PRAGMA journal_mode = TRUNCATE; PRAGMA synchronous = FULL; PRAGMA fullfsync = ON",
-        )
-        .and_then(|()| file.execute_batch(TABLE))
-        .expect("a table");
-        Self::File(file)
-    }
-
-    async fn write(&mut self) {
-        match self {
-            Self::File(file) => file.execute_batch(WRITE).expect("a write"),
-            Self::Server(server) => server.batch_execute(WRITE).await.expect("a write"),
-        }
-    }
-}
-
 /// Mints while the store stands still, from windows and from blocks.
-async fn outage(lasting: Duration, store: Option<&String>) -> Result<(), Error> {
+async fn outage(lasting: Duration, store: &str) -> Result<(), Fault> {
+    if !["sqlite", "postgres"].contains(&store) {
+        return Err(format!("`{store}` is no store for an outage; expected is sqlite or postgres").into());
+    }
     let mut place = Place::of(store).await?;
     let minter = place.session.space("windows").await?.minter().await?;
     let allocator = place.session.space("blocks").await?.allocator_with(AllocatorOptions::default()).await?;
     // Until blocks have grown to what is used of them, which is a minute at a fourfold a time.
-    let mut both = || minter.next().map(|_| ()).map_err(Error::from).and(allocator.next().map(|_| ()));
+    let mut both = || {
+        minter.next().map(|_| ()).map_err(Fault::from).and(allocator.next().map(|_| ()).map_err(Fault::from))
+    };
     let warm = minting(Duration::from_secs(60), &mut both);
     let side_car = std::fs::File::open(place.side_car());
-    if let Some(server) = &mut place.server {
+    if let Some(Server::Postgres(server)) = &mut place.server {
         server.stop();
     } else {
         side_car.as_ref().expect("a side-car").lock().expect("its lock");
     }
     let during = minting(lasting, &mut both);
     let was_asked = allocator.counts().blocks;
-    if let Some(server) = &mut place.server {
+    if let Some(Server::Postgres(server)) = &mut place.server {
         server.start_again();
     } else {
         side_car.expect("a side-car").unlock().expect("its lock");
@@ -314,7 +252,7 @@ async fn outage(lasting: Duration, store: Option<&String>) -> Result<(), Error> 
     println!(
         "{{\"run\":\"outage\",\"store\":\"{}\",\"seconds\":{},\"calls\":{},\"failed\":{},\"longest_us\":{},\
          \"blocks_before\":{was_asked},\"failed_before\":{},\"failed_after\":{}}}",
-        place.name(),
+        place.name,
         lasting.as_secs(),
         2 * during.calls,
         during.failed,
@@ -323,7 +261,7 @@ async fn outage(lasting: Duration, store: Option<&String>) -> Result<(), Error> 
         after.failed
     );
     minter.close().await?;
-    allocator.close().await
+    Ok(allocator.close().await?)
 }
 
 #[derive(Default)]
@@ -334,7 +272,7 @@ struct Minting {
 }
 
 /// 10,000 calls a second, in pieces of a millisecond.
-fn minting(lasting: Duration, one: &mut impl FnMut() -> Result<(), Error>) -> Minting {
+fn minting(lasting: Duration, one: &mut impl FnMut() -> Result<(), Fault>) -> Minting {
     let (begun, mut seen) = (now(), Minting::default());
     while now() - begun < nanos(lasting) {
         let due = (now() - begun) / 100_000;
@@ -347,17 +285,4 @@ fn minting(lasting: Duration, one: &mut impl FnMut() -> Result<(), Error>) -> Mi
         mintage::time::pause(1_000_000);
     }
     seen
-}
-
-fn now() -> u64 {
-    SystemClock.monotonic_nanos()
-}
-
-fn nanos(duration: Duration) -> u64 {
-    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
-}
-
-#[expect(clippy::cast_precision_loss, reason = "counts and times here are far below 2^53")]
-fn float(count: u64) -> f64 {
-    count as f64
 }
