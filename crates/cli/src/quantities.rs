@@ -111,6 +111,17 @@ pub(crate) fn years(text: &str) -> Result<f64, String> {
         .ok_or_else(|| format!("expected a number of years above 0 such as 30, not `{text}`"))
 }
 
+/// A share of a whole: `25%` or `0.25`.
+pub(crate) fn share(text: &str) -> Result<f64, String> {
+    let (number, by) = match text.trim().strip_suffix('%') {
+        Some(number) => (number.trim(), 100.0),
+        None => (text.trim(), 1.0),
+    };
+    let share: f64 = number.parse().map_err(|_| "a share such as 25% or 0.25 expected".to_owned())?;
+    let share = share / by;
+    if share > 0.0 && share <= 1.0 { Ok(share) } else { Err("above 0 and at most 100% expected".to_owned()) }
+}
+
 /// Odds between 0 and 1: `50%`, `0.5`, `1e-6`, `1/1000000`.
 pub(crate) fn probability(text: &str) -> Result<f64, String> {
     let value = if let Some(percent) = text.strip_suffix('%') {
@@ -469,5 +480,13 @@ mod tests {
             (one_in_text(0.01), one_in_text(0.9), one_in_text(0.0)),
             ("one in 100".into(), String::new(), String::new())
         );
+    }
+
+    #[test]
+    fn shares_are_percent_or_fractions() {
+        assert_eq!((share("25%"), share("0.25"), share("100 %")), (Ok(0.25), Ok(0.25), Ok(1.0)));
+        for wrong in ["25", "0", "-1%", "101%", "NaN", "x", "%"] {
+            assert!(share(wrong).is_err(), "{wrong}");
+        }
     }
 }

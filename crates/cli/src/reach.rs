@@ -102,6 +102,7 @@ impl From<Error> for Failure {
             | Error::SpaceDiffers { .. }
             | Error::NameUsed { .. }
             | Error::SpaceFault { .. }
+            | Error::NotTwins { .. }
             | Error::WrongKind { .. } => true,
             Error::Refused { refusal, .. } => matches!(
                 refusal,
@@ -109,6 +110,7 @@ impl From<Error> for Failure {
                     | Refusal::Request { .. }
                     | Refusal::WorkerRange { .. }
                     | Refusal::BlockSize { .. }
+                    | Refusal::ScopeEnds { .. }
                     | Refusal::BumpBack { .. }
                     | Refusal::BumpPast { .. }
             ),

@@ -13,11 +13,13 @@ use mintage::text::{DECIMAL, Text};
 use mintage::time::pause;
 use mintage::{Clock, Generator, RawId, Scheme, Spent, Start, SystemClock, TextForm};
 use mintage_lease::session::OpenSpace;
-use mintage_lease::{Allocator, Error, Minter, MinterOptions, Session, SessionOptions};
+use mintage_lease::state::ScopeName;
+use mintage_lease::{Allocator, Error, Minter, MinterOptions, Session, SessionOptions, Tickets};
 use pace::Pace;
 use serde::Serialize;
 use std::io::{self, Write};
 use std::path::PathBuf;
+use std::str::FromStr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
@@ -31,15 +33,20 @@ use tokio::time::error::Elapsed;
 #[command(
     after_help = "While the store can't be reached, minting goes on to the end of the window and a little longer. Then nothing is minted until \
                   the store is back; with -n that is an error after a minute.\n\nExamples:\n  mintage mint --store sqlite:ids.db orders -n \
-                  3\n  mintage mint --store sqlite:ids.db orders --rate 100/s --for 30s --events events.ndjson"
+                  3\n  mintage mint --store sqlite:ids.db orders --rate 100/s --for 30s --events events.ndjson\n  \
+                  mintage mint --store sqlite:odd.db --store sqlite:even.db tickets -n 5\n  mintage mint --store sqlite:ids.db issues --scope 42"
 )]
 pub(crate) struct Mint {
     /// The space
     space: String,
-    /// The store's URL, unless MINTAGE_STORE has it
+    /// The store's URL, unless MINTAGE_STORE has it. Of twins, each: while one doesn't answer, the others go on
     #[arg(long, value_name = "URL")]
-    store: Option<String>,
-    /// How many in all [default: no end]
+    store: Vec<String>,
+    /// The scope whose numbers are wanted, in a space of scopes; as many as -n says follow each other, and are taken at once
+    #[arg(long, value_name = "NAME", value_parser = ScopeName::from_str, allow_hyphen_values = true, conflicts_with_all = ["rate", "lasting", "threads",
+          "leases", "spent", "start"])]
+    scope: Option<ScopeName>,
+    /// How many in all [default: no end; 1 of a scope]
     #[arg(short = 'n', long, value_name = "N", value_parser = quantities::count_64)]
     count: Option<u64>,
     /// At most this many, such as 100/s or 1000/ms
@@ -93,7 +100,10 @@ fn rate(text: &str) -> Result<Rate, String> {
 
 impl Mint {
     pub(crate) fn run(self) -> Result<Outcome, Failure> {
-        let url = reach::url(self.store.as_deref())?;
+        let urls = match self.store.as_slice() {
+            [] => vec![reach::url(None)?],
+            given => given.to_vec(),
+        };
         let listener = events::listener(self.events.as_deref())?;
         let options = SessionOptions {
             open: self.trust.options(),
@@ -102,16 +112,24 @@ impl Mint {
             trusts_clock: self.trust.trust_store_clock,
             ..SessionOptions::default()
         };
-        let session = Session::open(&url, options)?;
-        reach::wait(self.mint(&session))?;
+        let open = |url: &String| Session::open(url, options.clone());
+        let sessions = urls.iter().map(open).collect::<Result<Vec<_>, _>>()?;
+        reach::wait(self.mint(&sessions))?;
         Ok(Outcome::Done)
     }
 
-    async fn mint(&self, session: &Session) -> Result<(), Failure> {
+    async fn mint(&self, sessions: &[Session]) -> Result<(), Failure> {
         let stop = Arc::new(AtomicBool::new(false));
         stop_at_signals(&stop)?;
+        let [session] = sessions else { return self.tickets(sessions, stop).await };
         let Some(space) = unless_stopped(&stop, session.space(&self.space)).await else { return Ok(()) };
         let space = space?;
+        if space.facts().scopes().is_some() || self.scope.is_some() {
+            return self.numbers(&space, &stop).await;
+        }
+        if space.facts().blocks().is_some_and(|terms| terms.max_size == 1) {
+            return self.tickets(sessions, stop).await;
+        }
         if space.facts().blocks().is_some() {
             return self.count(&space, stop).await;
         }
@@ -136,8 +154,42 @@ impl Mint {
         result
     }
 
-    /// Values of a counter, from blocks.
-    async fn count(&self, space: &OpenSpace, stop: Arc<AtomicBool>) -> Result<(), Failure> {
+    /// Numbers of one scope, taken at once.
+    async fn numbers(&self, space: &OpenSpace, stop: &Arc<AtomicBool>) -> Result<(), Failure> {
+        self.refuse_flags_of_windows()?;
+        let counters = space.scope_counters()?;
+        let Some(scope) = &self.scope else {
+            return Err(usage(format!("{}: is a space of scopes; name one with --scope", self.space)));
+        };
+        let taken = unless_stopped(stop, counters.take_async(scope, self.count.unwrap_or(1))).await;
+        let Some(taken) = taken else { return Ok(()) };
+        let mut out = output::stdout();
+        for number in taken? {
+            if self.json {
+                let id = number.to_string();
+                output::json_line(&mut out, &Numbered { scheme: "counter", scope: scope.as_str(), id: &id })?;
+            } else {
+                writeln!(out, "{number}")?;
+            }
+        }
+        out.flush()?;
+        Ok(())
+    }
+
+    /// Values of a counter one by one, from one store or twins.
+    async fn tickets(&self, sessions: &[Session], stop: Arc<AtomicBool>) -> Result<(), Failure> {
+        self.refuse_flags_of_windows()?;
+        if self.scope.is_some() {
+            return Err(usage("--scope goes with one store: numbers of a scope are counted in one place"));
+        }
+        let Some(tickets) = unless_stopped(&stop, Tickets::open(sessions, &self.space)).await else {
+            return Ok(());
+        };
+        self.mint_from(Source::Tickets(tickets?), stop).await
+    }
+
+    /// What a counter doesn't have can't be set.
+    fn refuse_flags_of_windows(&self) -> Result<(), Failure> {
         if self.form != "canonical" && self.form != "decimal" {
             return Err(usage(format!("{}: values of a counter have the form decimal only", self.space)));
         }
@@ -152,6 +204,12 @@ impl Mint {
                 self.space
             )));
         }
+        Ok(())
+    }
+
+    /// Values of a counter, from blocks.
+    async fn count(&self, space: &OpenSpace, stop: Arc<AtomicBool>) -> Result<(), Failure> {
+        self.refuse_flags_of_windows()?;
         let Some(allocator) = unless_stopped(&stop, space.allocator()).await else { return Ok(()) };
         let allocator = allocator?;
         let source = Source::Values(allocator.clone());
@@ -234,6 +292,8 @@ enum Source {
     Ids { minter: Minter, scheme: &'static Scheme, form: TextForm },
     /// Blocks of a counter.
     Values(Allocator),
+    /// Values of a counter, one a round trip.
+    Tickets(Tickets),
 }
 
 /// Why there is no id at the moment.
@@ -261,6 +321,13 @@ impl Source {
                 });
                 Ok(1 + more.count())
             }
+            Self::Tickets(tickets) => match batch.first_mut() {
+                Some(first) => {
+                    *first = RawId::new(u128::from(tickets.next()?));
+                    Ok(1)
+                }
+                None => Ok(0),
+            },
         }
     }
 
@@ -277,14 +344,14 @@ impl Source {
     fn scheme(&self) -> &'static str {
         match self {
             Self::Ids { scheme, .. } => scheme.name,
-            Self::Values(_) => "counter",
+            Self::Values(_) | Self::Tickets(_) => "counter",
         }
     }
 
     fn print(&self, id: RawId) -> Result<Text, mintage::Error> {
         match self {
             Self::Ids { form, .. } => form.print(id),
-            Self::Values(_) => DECIMAL.print(id),
+            Self::Values(_) | Self::Tickets(_) => DECIMAL.print(id),
         }
     }
 }
@@ -302,6 +369,10 @@ impl From<mintage::Error> for Without {
 impl From<Error> for Without {
     fn from(error: Error) -> Self {
         match error {
+            Error::Unreachable { .. }
+            | Error::Deadline { .. }
+            | Error::UnknownOutcome { .. }
+            | Error::Full { .. } => Self::Outage { why: error.into(), wait_nanos: 50_000_000 },
             Error::NoBlock { ref source, .. }
                 if source.as_ref().is_none_or(|source| source.refusal().is_none()) =>
             {
@@ -310,6 +381,13 @@ impl From<Error> for Without {
             other => Self::Ever(other.into()),
         }
     }
+}
+
+#[derive(Serialize)]
+struct Numbered<'a> {
+    scheme: &'a str,
+    scope: &'a str,
+    id: &'a str,
 }
 
 /// What the threads share.

@@ -2,7 +2,9 @@
 
 mod create;
 mod look;
+mod manifest;
 mod operate;
+mod scopes;
 
 use crate::exit::{Failure, Outcome};
 use clap::{Args, Subcommand};
@@ -28,6 +30,7 @@ enum Command {
     List(look::List),
     Show(look::Show),
     Workers(look::Workers),
+    Scopes(scopes::Scopes),
     Check(look::Check),
     Schema(look::Schema),
     Hold(operate::Hold),
@@ -35,6 +38,7 @@ enum Command {
     RestartHold(operate::RestartHold),
     BurnWorker(operate::BurnWorker),
     Bump(operate::BumpCounter),
+    Manifest(manifest::Manifest),
     Upgrade(operate::Upgrade),
     Drop(operate::DropSpace),
 }
@@ -46,6 +50,7 @@ impl Store {
             Command::List(command) => command.run(),
             Command::Show(command) => command.run(),
             Command::Workers(command) => command.run(),
+            Command::Scopes(command) => command.run(),
             Command::Check(command) => command.run(),
             Command::Schema(command) => command.run(),
             Command::Hold(command) => command.run(),
@@ -53,6 +58,7 @@ impl Store {
             Command::RestartHold(command) => command.run(),
             Command::BurnWorker(command) => command.run(),
             Command::Bump(command) => command.run(),
+            Command::Manifest(command) => command.run(),
             Command::Upgrade(command) => command.run(),
             Command::Drop(command) => command.run(),
         }

@@ -120,3 +120,80 @@ fn a_database_that_cant_be_reached_is_told_beside_those_that_can() {
         assert!(found == code && text.contains(word) && !text.contains("secret"), "{args:?}: {text}");
     }
 }
+
+#[test]
+fn definitions_are_linted_in_every_form_with_their_lines() {
+    let folder = Folder::new("keys-lint");
+    std::fs::create_dir_all(folder.file("db/migrations")).unwrap();
+    let write =
+        |name: &str, text: &str| std::fs::write(folder.file(&format!("db/migrations/{name}")), text).unwrap();
+    write(
+        "V2__orders.sql",
+        "CREATE TABLE orders(\n  id bigserial PRIMARY KEY,\n  user_id int REFERENCES users\n);\nFROB;\n",
+    );
+    write("V1__users.sql", "CREATE TABLE users(id bigserial PRIMARY KEY);\n");
+    write("V10__evil.sql", "CREATE TABLE \"evil\u{1b}[31m|\"(id serial PRIMARY KEY);\n");
+    write("U2__orders.sql", "DROP TABLE orders;\n");
+    write("notes.txt", "no SQL");
+    let path = folder.file("db");
+    let output = mintage(&["keys", "lint", &path]);
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{text}");
+    assert!(text.starts_with("PostgreSQL (as `serial` tells"), "{text}");
+    assert!(
+        text.contains("V2__orders.sql:3: public.orders.user_id: integer holds values up to 2147483647"),
+        "{text}"
+    );
+    assert!(text.contains("V2__orders.sql:5: FROB\n"), "{text}");
+    assert!(text.contains("1 left out that take migrations back.") && !text.contains('\x1b'), "{text}");
+    let code = |args: &[&str]| mintage(&[&["keys", "lint", &path], args].concat()).status.code();
+    assert_eq!(code(&["--fail-on", "error"]), Some(0));
+    assert_eq!(code(&["--dialect", "oracle"]), Some(2));
+    let known = folder.file("known.txt");
+    std::fs::write(&known, "* public.*\n").unwrap();
+    assert_eq!(code(&["--ignore", &known]), Some(0));
+    let log: Value = serde_json::from_slice(&mintage(&["keys", "lint", "--sarif", &path]).stdout).unwrap();
+    let run = &log["runs"][0];
+    let result = run["results"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|result| result["ruleId"] == "narrow-foreign-key")
+        .unwrap();
+    let place = &result["locations"][0]["physicalLocation"];
+    assert!(
+        place["artifactLocation"]["uri"].as_str().unwrap().ends_with("db/migrations/V2__orders.sql"),
+        "{place}"
+    );
+    assert_eq!(place["region"]["startLine"], 3);
+    assert_eq!(run["invocations"][0]["toolExecutionNotifications"].as_array().unwrap().len(), 1);
+    let json: Value = serde_json::from_slice(&mintage(&["keys", "lint", "--json", &path]).stdout).unwrap();
+    assert_eq!(
+        (&json["dialect"], &json["files"], &json["tables"]),
+        (&"PostgreSQL".into(), &3.into(), &3.into())
+    );
+    assert_eq!((&json["skipped"][0]["line"], &json["findings"][0]["line"]), (&5.into(), &1.into()));
+    let markdown = String::from_utf8(mintage(&["keys", "lint", "--markdown", &path]).stdout).unwrap();
+    let evil: Vec<&str> = markdown.lines().filter(|line| line.contains("evil")).collect();
+    assert!(!evil.is_empty() && evil.iter().all(|line| line.matches(" | ").count() == 4), "{markdown}");
+}
+
+#[test]
+fn standard_input_is_linted_and_what_isnt_there_is_wrong_use() {
+    let read = |sql: &str| crate::mintage_reading(&["keys", "lint", "-"], sql.as_bytes());
+    let output = read("CREATE TABLE a(id int AUTO_INCREMENT PRIMARY KEY) ENGINE=InnoDB;");
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(
+        output.status.code() == Some(1) && text.contains("stdin:1: a.id: int, fed by a counter"),
+        "{text}"
+    );
+    assert_eq!(read("CREATE TABLE a(id bigint PRIMARY KEY);").status.code(), Some(0));
+    let folder = Folder::new("keys-lint-empty");
+    std::fs::create_dir_all(folder.file("empty")).unwrap();
+    for (path, word) in
+        [("/nowhere.sql".to_owned(), "No such file"), (folder.file("empty"), "no *.sql in this folder")]
+    {
+        let (code, text) = refusal(&["keys", "lint", &path]);
+        assert!(code == 2 && text.contains(word), "{path}: {text}");
+    }
+}

@@ -228,13 +228,17 @@ fn rule_7_the_end_of_the_time_field_is_shown_and_warned_of() {
     let ends = shown["ends"].as_str().unwrap();
     assert!(mintage::UnixNanos::parse(ends).is_ok());
     assert!(stdout(&["store", "list", &place.url]).contains(&format!("until {ends}")));
-    let checked = stdout(&["store", "check", &place.url]);
-    assert!(checked.contains("warn  time field: orders: the time field ends"), "{checked}");
+    let all = ["--warn", "100%", "--fail", "100%"];
+    let checked = stdout(&[&["store", "check", &place.url][..], &all].concat());
+    assert!(
+        checked.contains("warn  time field: orders: ") && checked.contains("the time field ends at"),
+        "{checked}"
+    );
     let (_, told) = both(&["mint", "--store", &place.url, "orders", "-n", "1"]);
     assert!(told.contains("time-field-ends") && told.contains(ends), "{told}");
 
     let (place, _) = ending_in("ending-soon", 20);
-    let output = mintage(&["store", "check", &place.url]);
+    let output = mintage(&[&["store", "check", &place.url][..], &all].concat());
     let checked = String::from_utf8(output.stdout).unwrap();
     assert_eq!(output.status.code(), Some(1));
     assert!(checked.contains("bad   time field: orders"), "{checked}");

@@ -3,10 +3,13 @@
 #![expect(clippy::unwrap_used, reason = "a test that fails by a panic says where")]
 
 mod convert;
+mod drills;
 mod examples;
 mod facade;
+mod failover;
 mod inspect;
 mod keys;
+mod keys_page;
 mod leases;
 mod new;
 mod planning;

@@ -242,6 +242,38 @@ fn values_of_a_counter_follow_each_other_across_processes() {
 }
 
 #[test]
+fn a_check_warns_of_a_counter_at_a_quarter_and_fails_at_half() {
+    let place = Place::new("headroom", &["--block", "--last", "100000"]);
+    let check = |flags: &[&str]| {
+        let output = mintage(&[&["store", "check", "--json", &place.url], flags].concat());
+        let text = String::from_utf8(output.stdout).unwrap();
+        let line: Value = text
+            .lines()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .find(|line: &Value| line["what"] == "counter")
+            .unwrap();
+        (
+            output.status.code().unwrap(),
+            line["good"].clone(),
+            line["warning"].clone(),
+            line["found"].as_str().unwrap().to_owned(),
+        )
+    };
+    let bump =
+        |to: &str| assert!(mintage(&["store", "bump", &place.url, "orders", "--to", to]).status.success());
+    let (code, good, warning, found) = check(&[]);
+    assert!(code == 0 && good == true && warning == false && found.contains("orders: 0.0 % used"), "{found}");
+    bump("25001");
+    let (code, good, warning, found) = check(&[]);
+    assert!(code == 0 && good == true && warning == true && found.contains("25.0 % used"), "{found}");
+    bump("50001");
+    let (code, good, _, found) = check(&[]);
+    assert!(code == 1 && good == false && found.contains("make a space with a larger last value"), "{found}");
+    assert_eq!(check(&["--fail", "90%"]).0, 0);
+    assert_eq!(refusal(&["store", "check", &place.url, "--warn", "60%"]).0, 2);
+}
+
+#[test]
 fn the_url_may_stand_in_the_environment() {
     let place = Place::new("environment", SPLIT);
     let run = |args: &[&str]| {
@@ -256,4 +288,118 @@ fn the_url_may_stand_in_the_environment() {
     ] {
         assert!(run(args).status.success(), "{args:?}");
     }
+}
+
+#[test]
+fn numbers_of_scopes_are_taken_bumped_listed_and_compared() {
+    let place = Place::new("scopes", &["--scope"]);
+    let take = |scope: &str, more: &[&str]| place.mint(&[&["--scope", scope], more].concat());
+    assert_eq!(take("42", &[]), ["1"]);
+    assert_eq!(take("42", &["-n", "3"]), ["2", "3", "4"]);
+    assert_eq!(take("-7", &["--json"]), [r#"{"scheme":"counter","scope":"-7","id":"1"}"#]);
+    let (code, text) = refusal(&["mint", "--store", &place.url, "orders", "-n", "1"]);
+    assert!(code == 2 && text.contains("--scope"), "{text}");
+    let (code, text) = refusal(&["mint", "--store", &place.url, "orders", "--scope", ""]);
+    assert!(code == 2 && text.contains("1 to 255 bytes"), "{text}");
+    let bumped = lines(&["store", "bump", &place.url, "orders", "--scope", "old", "--to", "100"]);
+    assert_eq!(bumped, ["space orders: scope old is bumped"]);
+    let listed = lines(&["store", "scopes", &place.url, "orders", "--json"]);
+    let next =
+        |line: &String| serde_json::from_str::<Value>(line).unwrap()["next"].as_str().unwrap().to_owned();
+    assert_eq!(listed.iter().map(next).collect::<Vec<_>>(), ["2", "5", "100"]);
+    let page = mintage(&["store", "scopes", &place.url, "orders", "--most", "2"]);
+    let hint = String::from_utf8(page.stderr).unwrap();
+    assert!(hint.contains("--after 42"), "{hint}");
+    let unknown = mintage(&["store", "scopes", &place.url, "orders", "--scope", "nobody"]);
+    assert_eq!(unknown.status.code(), Some(1));
+    // The tables of another store are a table like any other.
+    let other = Place::new("scopes-other", &["--scope"]);
+    other.mint(&["--scope", "42", "-n", "9"]);
+    let check = |by: &str| {
+        let words = [
+            "store",
+            "check",
+            &place.url,
+            "orders",
+            "--against",
+            &other.url,
+            "--table",
+            "mintage_scope",
+            "--column",
+            "next",
+        ];
+        let output = mintage(&[&words[..], &["--by", by]].concat());
+        (output.status.code(), String::from_utf8([output.stdout, output.stderr].concat()).unwrap())
+    };
+    let (code, text) = check("scope");
+    assert!(code == Some(1) && text.contains("bad   scopes: orders: 1 of 1 scopes"), "{text}");
+    assert!(text.contains("`mintage store bump --scope \"42\" --to 11`"), "{text}");
+    lines(&["store", "bump", &place.url, "orders", "--scope", "42", "--to", "11"]);
+    let (code, text) = check("scope");
+    assert!(code == Some(0) && text.contains("all 1 scopes of mintage_scope stand above"), "{text}");
+    let (code, text) = check("no such column");
+    assert!(code == Some(3) && text.contains("no such column"), "{text}");
+    // An operator's stop, and its end for all scopes.
+    lines(&["store", "hold", &place.url, "orders"]);
+    let (code, text) = refusal(&["mint", "--store", &place.url, "orders", "--scope", "42"]);
+    assert!(code == 3 && text.contains("all scopes are stopped"), "{text}");
+    lines(&["store", "bump", &place.url, "orders", "--by", "1000"]);
+    assert_eq!(take("42", &[]), ["1011"]);
+    assert_eq!(take("new", &[]), ["1001"]);
+}
+
+#[test]
+fn twins_share_a_uuid_and_one_goes_on_without_the_other() {
+    let odd = Place::new("twin-odd", &["--ticket", "--step", "2", "--offset", "1"]);
+    let folder = Folder::new("twin-even");
+    let even = format!("sqlite:{}", folder.file("ids.db"));
+    let create = |step, offset| {
+        let words = ["store", "create", &even, "orders", "--ticket", "--step", step, "--offset", offset];
+        mintage(&[&words[..], &["--twin-of", &odd.url]].concat())
+    };
+    for (step, offset, told) in
+        [("2", "1", "both have offset 1 of step 2"), ("3", "0", "step is 2, 3 was given")]
+    {
+        let output = create(step, offset);
+        let text = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.code() == Some(2) && text.contains(told), "{text}");
+    }
+    let made = create("2", "0");
+    assert!(String::from_utf8(made.stdout).unwrap().contains("created: tickets from 1 to"));
+    let again = create("2", "0");
+    assert!(String::from_utf8(again.stdout).unwrap().contains("is there already"));
+    let both = || lines(&["mint", "--store", &odd.url, "--store", &even, "orders", "-n", "6"]);
+    let mut tickets = both();
+    tickets.sort_unstable();
+    assert_eq!(tickets, ["1", "2", "3", "4", "5", "6"]);
+    std::fs::remove_file(even.strip_prefix("sqlite:").unwrap()).unwrap();
+    let lost = mintage(&["mint", "--store", &odd.url, "--store", &even, "orders", "-n", "2"]);
+    // A file that is gone isn't a store that may come back.
+    assert_eq!(lost.status.code(), Some(2));
+    let foreign = Place::new("twin-foreign", &["--ticket", "--step", "2", "--offset", "0"]);
+    let (code, text) = refusal(&["mint", "--store", &odd.url, "--store", &foreign.url, "orders", "-n", "1"]);
+    assert!(code == 2 && text.contains("--twin-of"), "{text}");
+}
+
+#[test]
+fn regions_that_could_hand_out_one_id_are_found_by_their_manifests() {
+    let region = |name: &str, workers| Place::new(name, &["--snowflake", "41/10/12", "--workers", workers]);
+    let (eu, us, asia) = (region("eu", "0..511"), region("us", "512..1023"), region("asia", "500..600"));
+    let file = |place: &Place| {
+        let path = place.folder.file("manifest");
+        std::fs::write(&path, lines(&["store", "manifest", &place.url, "--json"]).join("\n")).unwrap();
+        path
+    };
+    let (of_eu, of_us) = (file(&eu), file(&us));
+    let apart = lines(&["store", "manifest", "--check", &of_eu, &of_us, &of_eu]);
+    assert_eq!(apart, ["3 spaces compared; no two of them could hand out the same id"]);
+    let found = mintage(&["store", "manifest", &asia.url, "--check", &of_eu, &of_us]);
+    let text = String::from_utf8(found.stdout).unwrap();
+    assert_eq!((found.status.code(), text.lines().count()), (Some(1), 2), "{text}");
+    assert!(text.contains("workers 500 to 600 and 0 to 511 overlap in 500 to 511; drop one"), "{text}");
+    let (code, text) = refusal(&["store", "manifest", "--check", &us.url["sqlite:".len()..]]);
+    assert!(code == 2, "{text}");
+    std::fs::write(&of_us, "{\"store\":\"x\"}\n").unwrap();
+    let (code, text) = refusal(&["store", "manifest", "--check", &of_us]);
+    assert!(code == 2 && text.contains("line 1: no id that is a UUID"), "{text}");
 }

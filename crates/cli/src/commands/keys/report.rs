@@ -2,6 +2,7 @@
 
 use crate::exit::{Failure, Outcome};
 use crate::output::{self, Palette};
+use crate::quantities::share;
 use crate::reach;
 use clap::Args;
 use mintage_keys::ignore::Ignore;
@@ -103,30 +104,6 @@ impl Report {
             Some(failure) => Err(failure),
             None if reports.iter().any(mintage_keys::Report::fails) => Ok(Outcome::Found),
             None => Ok(Outcome::Done),
-        }
-    }
-}
-
-/// `25%` or `0.25`.
-fn share(text: &str) -> Result<f64, String> {
-    let (number, by) = match text.trim().strip_suffix('%') {
-        Some(number) => (number.trim(), 100.0),
-        None => (text.trim(), 1.0),
-    };
-    let share: f64 = number.parse().map_err(|_| "a share such as 25% or 0.25 expected".to_owned())?;
-    let share = share / by;
-    if share > 0.0 && share <= 1.0 { Ok(share) } else { Err("above 0 and at most 100% expected".to_owned()) }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::share;
-
-    #[test]
-    fn shares_are_percent_or_fractions() {
-        assert_eq!((share("25%"), share("0.25"), share("100 %")), (Ok(0.25), Ok(0.25), Ok(1.0)));
-        for wrong in ["25", "0", "-1%", "101%", "NaN", "x", "%"] {
-            assert!(share(wrong).is_err(), "{wrong}");
         }
     }
 }

@@ -10,9 +10,10 @@ use mintage::schemes::snowflake::{DEFAULT_BASE, custom_split};
 use mintage::{Layout, Scheme, Setting, TimeBase, UnixNanos};
 use mintage_lease::ending::{Ending, ending_text};
 use mintage_lease::request::Shown;
-use mintage_lease::space::{BlockTerms, Kind, SpaceId, Timing, Windows, length};
+use mintage_lease::space::{BlockTerms, Kind, ScopeTerms, SpaceId, Timing, Windows, length};
 use mintage_lease::store::{CreateOptions, draw_nonce, redacted};
-use mintage_lease::{Error, Space};
+use mintage_lease::tickets::are_apart;
+use mintage_lease::{Error, Space, Store};
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 use std::io::Write;
@@ -22,10 +23,11 @@ use std::io::Write;
 /// A space that is there with the same facts is left as it is; with others, both are shown, and nothing changes.
 #[derive(Debug, Args)]
 #[command(
-    group = ArgGroup::new("kind").required(true).args(["snowflake", "block"]),
+    group = ArgGroup::new("kind").required(true).args(["snowflake", "block", "ticket", "scope"]),
     after_help = "Examples:\n  mintage store create sqlite:ids.db orders --snowflake twitter\n  mintage store create sqlite:ids.db events \
                   --snowflake 39/8/16 --tick 10ms --epoch 2025-01-01 --workers 0..99\n  mintage store create sqlite:ids.db invoices --block --first \
-                  1000"
+                  1000\n  mintage store create sqlite:odd.db tickets --ticket --step 2 --offset 1\n  mintage store create sqlite:even.db tickets --ticket \
+                  --step 2 --offset 0 --twin-of sqlite:odd.db\n  mintage store create sqlite:ids.db issues --scope"
 )]
 pub(crate) struct Create {
     /// The store's URL, unless MINTAGE_STORE has it, and the space's name: a-z, 0-9, `-`, `_` and `.`
@@ -37,51 +39,64 @@ pub(crate) struct Create {
     /// Blocks of a counter
     #[arg(long)]
     block: bool,
+    /// One value of a counter a round trip: no process holds any that others wait for
+    #[arg(long)]
+    ticket: bool,
+    /// A counter for each scope, such as the row of a parent table, made when it is first used
+    #[arg(long)]
+    scope: bool,
     /// The moment of tick 0 [default: the scheme's; 2025-01-01T00:00:00Z for a split]
-    #[arg(long, value_name = "TIME", value_parser = arguments::time, allow_hyphen_values = true, conflicts_with = "block")]
+    #[arg(long, value_name = "TIME", value_parser = arguments::time, allow_hyphen_values = true, conflicts_with_all = COUNTERS)]
     epoch: Option<UnixNanos>,
     /// The length of a tick [default: the scheme's; 1ms for a split]
-    #[arg(long, value_name = "LENGTH", value_parser = arguments::tick, conflicts_with = "block")]
+    #[arg(long, value_name = "LENGTH", value_parser = arguments::tick, conflicts_with_all = COUNTERS)]
     tick: Option<u64>,
     /// The workers to hand out, first and last [default: all that fit the field]
-    #[arg(long, value_name = "FIRST..LAST", value_parser = workers, conflicts_with = "block")]
+    #[arg(long, value_name = "FIRST..LAST", value_parser = workers, conflicts_with_all = COUNTERS)]
     workers: Option<(u64, u64)>,
     /// How long a window is: a worker that was killed is free after it [default: 30s]
-    #[arg(long, value_name = "LENGTH", value_parser = quantities::nanos, conflicts_with = "block")]
+    #[arg(long, value_name = "LENGTH", value_parser = quantities::nanos, conflicts_with_all = COUNTERS)]
     window: Option<u64>,
     /// How often a holder renews [default: a third of the window]
-    #[arg(long, value_name = "LENGTH", value_parser = quantities::nanos, conflicts_with = "block")]
+    #[arg(long, value_name = "LENGTH", value_parser = quantities::nanos, conflicts_with_all = COUNTERS)]
     renew: Option<u64>,
     /// How far a window may end ahead of the store's time [default: the window]
-    #[arg(long, value_name = "LENGTH", value_parser = quantities::nanos, conflicts_with = "block")]
+    #[arg(long, value_name = "LENGTH", value_parser = quantities::nanos, conflicts_with_all = COUNTERS)]
     max_ahead: Option<u64>,
     /// How far ids may lag behind real time while the store can't be reached [default: 5s]
-    #[arg(long, value_name = "LENGTH", value_parser = quantities::nanos, conflicts_with = "block")]
+    #[arg(long, value_name = "LENGTH", value_parser = quantities::nanos, conflicts_with_all = COUNTERS)]
     max_lag: Option<u64>,
     /// How far ids may run ahead of real time where minters borrow [default: 1s]
-    #[arg(long, value_name = "LENGTH", value_parser = quantities::nanos, conflicts_with = "block")]
+    #[arg(long, value_name = "LENGTH", value_parser = quantities::nanos, conflicts_with_all = COUNTERS)]
     max_lead: Option<u64>,
     /// How far the store's clock may err [default: 5s]
-    #[arg(long, value_name = "LENGTH", value_parser = quantities::nanos, conflicts_with = "block")]
+    #[arg(long, value_name = "LENGTH", value_parser = quantities::nanos, conflicts_with_all = COUNTERS)]
     max_store_skew: Option<u64>,
     /// Most workers of one host with windows that haven't passed [default: a quarter of the workers, at most 4096]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), conflicts_with = "block")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), conflicts_with_all = COUNTERS)]
     host_quota: Option<u32>,
     /// Most values of a block; auto lets it follow what is used
-    #[arg(long, value_name = "auto|N", value_parser = size, conflicts_with = "snowflake")]
+    #[arg(long, value_name = "auto|N", value_parser = size, conflicts_with_all = ["snowflake", "ticket", "scope"])]
     size: Option<Size>,
-    /// The counter's first value
+    /// The first value, of each scope where there are several
     #[arg(long, value_name = "N", value_parser = quantities::count_64, conflicts_with = "snowflake")]
     first: Option<u64>,
-    /// The counter's last value
+    /// The last value
     #[arg(long, value_name = "N", value_parser = quantities::count_64, conflicts_with = "snowflake")]
     last: Option<u64>,
     /// The distance of two values: with 2, two stores that know nothing of each other hand out odd and even numbers
-    #[arg(long, value_name = "K", value_parser = quantities::count_64, conflicts_with = "snowflake")]
+    #[arg(long, value_name = "K", value_parser = quantities::count_64, conflicts_with_all = ["snowflake", "scope"])]
     step: Option<u64>,
     /// The rest of each value divided by the step
-    #[arg(long, value_name = "I", value_parser = quantities::count_64, conflicts_with = "snowflake", requires = "step")]
+    #[arg(long, value_name = "I", value_parser = quantities::count_64, conflicts_with_all = ["snowflake", "scope"], requires = "step")]
     offset: Option<u64>,
+    /// Values that a counter, or each scope, jumps over when a replica takes over [default: an hour at the highest rate seen, at least 100
+    /// times the most that was taken at once]
+    #[arg(long, value_name = "N", value_parser = quantities::count_64, conflicts_with = "snowflake")]
+    failover_gap: Option<u64>,
+    /// The store that has the other space of this name, which gets its values by another offset: both get one UUID
+    #[arg(long, value_name = "URL", requires = "step", conflicts_with_all = ["snowflake", "scope", "block"])]
+    twin_of: Option<String>,
     /// Whether a mere restart of the store's server begins a hold; off is for those who never restore volumes [default: on]
     #[arg(long, value_enum, value_name = "ON|OFF")]
     restart_hold: Option<Switch>,
@@ -91,6 +106,9 @@ pub(crate) struct Create {
     #[arg(long)]
     json: bool,
 }
+
+/// What hands out values, and has no ticks and no workers.
+const COUNTERS: [&str; 3] = ["block", "ticket", "scope"];
 
 /// On or off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -124,31 +142,66 @@ fn workers(text: &str) -> Result<(u64, u64), String> {
 impl Create {
     pub(crate) fn run(self) -> Result<Outcome, Failure> {
         let (url, [name]) = reach::url_and(&self.place, "the space's name")?;
-        let id = SpaceId(draw_nonce()?.0);
-        let space = Space { id, name, kind: self.kind()? };
+        let mut space = Space { id: SpaceId(draw_nonce()?.0), name, kind: self.kind()? };
         let store = self.trust.open(&url)?;
+        if let Some(twin) = &self.twin_of {
+            space.id = self.id_of_twin(&space, twin, &*store)?;
+        }
+        let id = space.id;
         let options = CreateOptions {
             restart_hold: self.restart_hold != Some(Switch::Off),
             trusts_clock: self.trust.trust_store_clock,
         };
+        // A twin has its UUID from elsewhere, which doesn't tell a space that is made from one that was there.
         let created = reach::wait(async {
+            let was_there = self.twin_of.is_some() && store.space(&space.name, reach::soon()).await.is_ok();
             match store.create(&space, options, reach::soon()).await {
                 Err(Error::SpaceDiffers { .. }) => {
                     let stored = store.space(&space.name, reach::soon()).await?;
                     Err(usage(differences(&stored, &space)))
                 }
-                other => Ok((other?.id, store.show(&space.name, reach::soon()).await?)),
+                other => Ok((other?.id == id && !was_there, store.show(&space.name, reach::soon()).await?)),
             }
         })?;
-        let (id_there, shown) = created;
+        let (is_new, shown) = created;
+        if self.twin_of.is_some() && shown.space.id != id {
+            return Err(usage(format!(
+                "space {} is there already, with the UUID {}, and that of its twin is {id}; create twins anew, under another name",
+                shown.space.name, shown.space.id
+            )));
+        }
         if let Some(wanted) = self.restart_hold
             && shown.state.restart_hold != (wanted == Switch::On)
         {
             return Err(usage(restart_hold_differs(&shown, &redacted(&url))));
         }
-        self.tell(&shown.space, id_there == id)?;
+        self.tell(&shown.space, is_new)?;
         warn_of_end(&shown);
         Ok(Outcome::Done)
+    }
+
+    /// The UUID of the space in the other store, which must go with this one.
+    fn id_of_twin(&self, space: &Space, twin: &str, here: &dyn Store) -> Result<SpaceId, Failure> {
+        let there = self.trust.open(twin)?;
+        let fault =
+            |fault: String| usage(format!("{}: no twin of the one in {}: {fault}", space.name, there.url()));
+        let first = reach::wait(async { Ok(there.space(&space.name, reach::soon()).await?) })?;
+        if first.blocks().is_none() {
+            return Err(fault(format!("that is a space of {}", first.kind.name())));
+        }
+        are_apart(&first, space).map_err(|not| fault(not.to_string()))?;
+        let was_here = reach::wait(async {
+            match here.list(reach::soon()).await {
+                Err(Error::NoSchema { .. }) => Ok(false),
+                all => Ok(all?.iter().any(|shown| shown.space.id == first.id && shown.dropped.is_some())),
+            }
+        })?;
+        if was_here {
+            return Err(fault(
+                "it was here and was dropped; create twins anew, under another name".to_owned(),
+            ));
+        }
+        Ok(first.id)
     }
 
     fn tell(&self, space: &Space, is_new: bool) -> Result<(), Failure> {
@@ -168,9 +221,18 @@ impl Create {
     fn kind(&self) -> Result<Kind, Failure> {
         match &self.snowflake {
             Some(snowflake) => Ok(Kind::Windows(self.windows(snowflake)?)),
+            None if self.scope => {
+                let default = ScopeTerms::default();
+                Ok(Kind::Scopes(ScopeTerms {
+                    first: self.first.unwrap_or(default.first),
+                    last: self.last.unwrap_or(default.last),
+                    failover_gap: self.failover_gap.unwrap_or(default.failover_gap),
+                }))
+            }
             None => {
                 let default = BlockTerms::default();
                 let max_size = match self.size {
+                    _ if self.ticket => 1,
                     Some(Size::Most(most)) => most,
                     Some(Size::Auto) | None => default.max_size,
                 };
@@ -180,7 +242,7 @@ impl Create {
                     step: self.step.unwrap_or(default.step),
                     offset: self.offset.unwrap_or(default.offset),
                     max_size,
-                    ..default
+                    failover_gap: self.failover_gap.unwrap_or(default.failover_gap),
                 }))
             }
         }
@@ -270,6 +332,13 @@ pub(super) fn summary(space: &Space) -> String {
             terms.base.epoch,
             terms.ends_at(),
         ),
+        Kind::Blocks(terms) if terms.max_size == 1 => {
+            format!(
+                "tickets from {} to {}, step {}, offset {}",
+                terms.first, terms.last, terms.step, terms.offset
+            )
+        }
+        Kind::Scopes(terms) => format!("a counter for each scope, from {} to {}", terms.first, terms.last),
         Kind::Blocks(terms) => format!(
             "blocks of at most {} values from {} to {}, step {}, offset {}",
             terms.max_size, terms.first, terms.last, terms.step, terms.offset

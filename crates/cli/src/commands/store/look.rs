@@ -1,19 +1,23 @@
 //! What a store holds: spaces, workers, and whether it is as leases need it.
 
 use super::create::{Object, facts_json, summary};
+use super::scopes::Against;
 use crate::exit::{Failure, Outcome, usage};
 use crate::output::{self, Palette};
+use crate::quantities::share;
 use crate::reach::{self, Trust};
 use clap::Args;
 use mintage_lease::ending::{Ending, ending_text};
+use mintage_lease::headroom::{Ends, Headroom, Limits, Verdict};
 use mintage_lease::request::Shown;
 use mintage_lease::space::{Kind, length};
 use mintage_lease::state::WorkerRow;
-use mintage_lease::store::{CheckLine, redacted};
+use mintage_lease::store::{CheckLine, Desk, redacted};
 use mintage_lease::stores::STORES;
 use serde::Serialize;
 use serde_json::json;
 use std::io::Write;
+use std::sync::Arc;
 
 /// List the spaces of a store.
 #[derive(Debug, Args)]
@@ -116,7 +120,8 @@ impl Workers {
     pub(crate) fn run(self) -> Result<Outcome, Failure> {
         let shown = shown(&self.place, self.trust)?;
         let Some(windows) = shown.space.windows() else {
-            return Err(usage(format!("{}: a space of blocks has no workers", shown.space.name)));
+            let (name, kind) = (&shown.space.name, shown.space.kind.name());
+            return Err(usage(format!("{name}: a space of {kind} has no workers")));
         };
         let mut out = output::stdout();
         let mut lines =
@@ -145,15 +150,29 @@ impl Workers {
     }
 }
 
-/// Look at what leases rely on: durability, clock, versions, privileges, and the ends of time fields. Exits 1 when something isn't as
-/// they need it.
+/// Look at what leases rely on: durability, clock, versions, privileges, and how much of each space is used. Exits 1 when something isn't
+/// as they need it.
 ///
-/// A time field that ends within two years is a warning, within 30 days it is bad.
+/// A space is worth a warning from --warn on, or when it ends within two years: its time field, or its counter at the highest rate seen. It is
+/// bad from --fail on, or when its time field ends within 30 days. With --against, the scopes of a space are compared with the numbers that a
+/// table has: nothing is written there, and one query reads it.
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n  mintage store check sqlite:ids.db")]
+#[command(
+    after_help = "Examples:\n  mintage store check sqlite:ids.db\n  mintage store check --fail 90% --json sqlite:ids.db\n  \
+                  mintage store check sqlite:ids.db issues --against postgres://app@localhost/shop --table issues --column number --by project_id"
+)]
 pub(crate) struct Check {
-    /// The store's URL, unless MINTAGE_STORE has it
-    url: Option<String>,
+    /// The store's URL, unless MINTAGE_STORE has it; with --against, the space's name too
+    #[arg(value_names = ["URL", "SPACE"], num_args = 0..=2)]
+    place: Vec<String>,
+    /// The share of a space from which it is worth a warning: 25%, 0.25
+    #[arg(long, value_name = "SHARE", default_value = "25%", value_parser = share)]
+    warn: f64,
+    /// The share from which the exit code is 1
+    #[arg(long, value_name = "SHARE", default_value = "50%", value_parser = share)]
+    fail: f64,
+    #[command(flatten)]
+    against: Against,
     #[command(flatten)]
     trust: Trust,
     /// One JSON object a line
@@ -163,14 +182,39 @@ pub(crate) struct Check {
 
 impl Check {
     pub(crate) fn run(self) -> Result<Outcome, Failure> {
-        let url = reach::url(self.url.as_deref())?;
+        let limits = Limits { warn: self.warn, fail: self.fail };
+        if limits.fail < limits.warn {
+            return Err(usage(format!(
+                "--fail {}% is below --warn {}%; a space is worth a warning first",
+                limits.fail * 100.0,
+                limits.warn * 100.0
+            )));
+        }
+        let (url, space) = match (&self.against.against, self.place.as_slice()) {
+            (None, []) => (reach::url(None)?, None),
+            (None, [url]) => (url.clone(), None),
+            (None, _) => {
+                return Err(usage("a space is named for --against; without it the whole store is looked at"));
+            }
+            (Some(_), place) => {
+                let (url, [name]) = reach::url_and(place, "the space's name")?;
+                (url, Some(name))
+            }
+        };
         let store = self.trust.open(&url)?;
-        let (lines, spaces) = reach::wait(async {
+        let lines = reach::wait(async {
             let lines = store.check(reach::soon()).await?;
-            Ok((lines, store.list(reach::soon()).await?))
+            let spaces = store.list(reach::soon()).await?;
+            let in_use = spaces.iter().filter(|shown| shown.dropped.is_none());
+            let mut lines: Vec<Looked> = lines.into_iter().map(Looked::from).collect();
+            lines.extend(in_use.filter_map(|shown| Looked::at_what_is_left(shown, limits)));
+            if let Some(name) = &space {
+                let desk = Desk::open(Arc::clone(&store), name, reach::soon()).await?;
+                let shown = store.show(name, reach::soon()).await?;
+                lines.extend(self.against.look(&desk, &shown, self.trust).await?);
+            }
+            Ok(lines)
         })?;
-        let mut lines: Vec<Looked> = lines.into_iter().map(Looked::from).collect();
-        lines.extend(spaces.iter().filter(|shown| shown.dropped.is_none()).filter_map(Looked::at_the_end_of));
         let mut out = output::stdout();
         let palette = Palette::of_stdout();
         for line in &lines {
@@ -192,12 +236,12 @@ impl Check {
 
 /// One thing that was looked at.
 #[derive(Serialize)]
-struct Looked {
-    what: &'static str,
-    good: bool,
-    /// It is good, and won't be for ever.
-    warning: bool,
-    found: String,
+pub(super) struct Looked {
+    pub(super) what: &'static str,
+    pub(super) good: bool,
+    /// It is good, and won't be for ever, or not all was looked at.
+    pub(super) warning: bool,
+    pub(super) found: String,
 }
 
 impl From<CheckLine> for Looked {
@@ -207,18 +251,38 @@ impl From<CheckLine> for Looked {
 }
 
 impl Looked {
-    /// The end of a space's time field. Rule 7.
-    fn at_the_end_of(shown: &Shown) -> Option<Self> {
-        let terms = &shown.space.windows()?.terms;
-        let ending = Ending::of(terms, shown.now);
-        let found = match ending {
-            Ending::Far => format!("{}: the time field ends at {}", shown.space.name, terms.ends_at()),
-            Ending::Near | Ending::Close => {
-                format!("{}: {}", shown.space.name, ending_text(terms, shown.now))
+    /// How much of a space is used, and when it ends. Rule 7.
+    fn at_what_is_left(shown: &Shown, limits: Limits) -> Option<Self> {
+        let headroom = Headroom::of(shown)?;
+        let verdict = headroom.verdict(limits, shown.now);
+        let (what, end) = match (headroom.what, headroom.ends_at) {
+            (Ends::TimeField, _) => ("time field", time_field_text(shown)),
+            (Ends::Counter, Some(end)) => {
+                let end = end.rfc3339(0).map(|end| end.to_string()).unwrap_or_default();
+                ("counter", format!("at the highest rate seen in a minute the counter ends at {end}"))
             }
+            (Ends::Counter, None) if shown.space.scopes().is_some() => {
+                ("counter", "that is its furthest scope".to_owned())
+            }
+            (Ends::Counter, None) => ("counter", "its end isn't in sight".to_owned()),
         };
-        let (good, warning) = (ending < Ending::Close, ending == Ending::Near);
-        Some(Self { what: "time field", good, warning, found })
+        let next_step = match (headroom.what, verdict) {
+            (Ends::Counter, Verdict::Warned | Verdict::Bad) => {
+                "; make a space with a larger last value, and let writers move to it"
+            }
+            _ => "",
+        };
+        let found = format!("{}: {:.1} % used; {end}{next_step}", shown.space.name, headroom.used * 100.0);
+        Some(Self { what, good: verdict < Verdict::Bad, warning: verdict == Verdict::Warned, found })
+    }
+}
+
+/// The end of a time field, with the next step where it is near.
+fn time_field_text(shown: &Shown) -> String {
+    let Some(terms) = shown.space.windows().map(|windows| &windows.terms) else { return String::new() };
+    match Ending::of(terms, shown.now) {
+        Ending::Far => format!("the time field ends at {}", terms.ends_at()),
+        Ending::Near | Ending::Close => ending_text(terms, shown.now),
     }
 }
 
@@ -280,7 +344,7 @@ fn state(shown: &Shown) -> String {
         Kind::Windows(windows) if shown.state.is_on_hold(&windows.terms, shown.now) => {
             format!("on hold until {}", windows.terms.time_of(shown.state.floor))
         }
-        Kind::Blocks(_) if shown.state.block.is_stale => {
+        Kind::Blocks(_) | Kind::Scopes(_) if shown.state.block.is_stale => {
             "stopped until it is bumped or its hold is released".to_owned()
         }
         _ => "in use".to_owned(),
@@ -303,6 +367,12 @@ fn space_json(shown: &Shown) -> Object {
             object.put("workers_granted", shown.workers.len());
             object.put("workers_held", held(shown));
             object.put("window", length(windows.terms.timing.window_nanos));
+        }
+        Kind::Scopes(_) => {
+            object.put("a_new_scope_begins_with", row.block.next.to_string());
+            object.put("furthest", row.high_mark.to_string());
+            object.put("jumps", row.block.jumps.to_string());
+            object.put("jumped", row.block.jumped.to_string());
         }
         Kind::Blocks(_) => {
             object.put("next", row.block.next.to_string());

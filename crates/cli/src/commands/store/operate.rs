@@ -9,8 +9,10 @@ use clap::Args;
 use mintage_lease::Request;
 use mintage_lease::request::{Bump, Event, Shown};
 use mintage_lease::space::Kind;
+use mintage_lease::state::ScopeName;
 use serde_json::json;
 use std::io::Write;
+use std::str::FromStr;
 
 /// Where a space is, and how to answer.
 #[derive(Debug, Args)]
@@ -79,6 +81,7 @@ impl Hold {
             Kind::Windows(windows) => {
                 format!("on hold until {}; it passes by itself", windows.terms.time_of(shown.state.floor))
             }
+            Kind::Scopes(_) => "all scopes are stopped; `mintage store bump --by` moves them on, `mintage store release-hold` says that nothing was lost".to_owned(),
             Kind::Blocks(_) => "stopped; `mintage store bump` moves it on, `mintage store release-hold` says that nothing was lost".to_owned(),
         })
     }
@@ -86,22 +89,36 @@ impl Hold {
 
 /// End a hold at once, or the stop of a counter, knowing that nothing was lost: not now, and not in an earlier loss whose hold the store's clock stands in.
 ///
-/// The hold of a space that was created again stays until the windows of the dropped one have passed.
+/// The hold of a space that was created again stays until the windows of the dropped one have passed. What jumped or was bumped stays where
+/// it is; a scope that isn't there yet begins above it, unless --begin-anew says that none was lost.
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n  mintage store release-hold sqlite:ids.db orders")]
+#[command(
+    after_help = "Examples:\n  mintage store release-hold sqlite:ids.db orders\n  mintage store release-hold --begin-anew sqlite:ids.db issues"
+)]
 pub(crate) struct ReleaseHold {
     #[command(flatten)]
     target: Target,
+    /// Of a space of scopes that isn't stopped: every scope that was ever used is there, so one that isn't begins with the first value again; wrong, it brings numbers twice
+    #[arg(long)]
+    begin_anew: bool,
 }
 
 impl ReleaseHold {
     pub(crate) fn run(self) -> Result<Outcome, Failure> {
         let (url, [name]) = reach::url_and(&self.target.place, "the space's name")?;
-        let events = ask(&url, &name, self.target.trust, &Request::ReleaseHold)?;
+        let request = if self.begin_anew { Request::BeginAnew } else { Request::ReleaseHold };
+        let events = ask(&url, &name, self.target.trust, &request)?;
         let stays = events.iter().any(|event| matches!(event, Event::HoldStays { .. }));
-        let done =
-            if stays { "on hold until the windows of the dropped space have passed" } else { "in use" };
-        self.target.tell(&name, done)
+        let store = self.target.trust.open(&url)?;
+        let shown = reach::wait(async { Ok(store.show(&name, reach::soon()).await?) })?;
+        let done = match &shown.space.kind {
+            _ if stays => "on hold until the windows of the dropped space have passed".to_owned(),
+            Kind::Scopes(_) => {
+                format!("in use; a scope that isn't there yet begins with {}", shown.state.block.next)
+            }
+            Kind::Windows(_) | Kind::Blocks(_) => "in use".to_owned(),
+        };
+        self.target.tell(&name, &done)
     }
 }
 
@@ -150,11 +167,14 @@ impl BurnWorker {
     }
 }
 
-/// Move a counter up, at most to its last value, and let it hand out blocks again.
+/// Move a counter up, at most to its last value, and let it hand out values again.
+///
+/// In a space of scopes, --by moves all of them, those that aren't there yet too. With --scope one of them is moved, and made where it isn't
+/// there yet, as for numbers that were imported; a stop of the space stays.
 #[derive(Debug, Args)]
 #[command(
     group = clap::ArgGroup::new("how").required(true).args(["to", "by"]),
-    after_help = "Example:\n  mintage store bump sqlite:ids.db invoices --by 1000000"
+    after_help = "Examples:\n  mintage store bump sqlite:ids.db invoices --by 1000000\n  mintage store bump sqlite:ids.db issues --scope 42 --to 1307"
 )]
 pub(crate) struct BumpCounter {
     #[command(flatten)]
@@ -165,6 +185,9 @@ pub(crate) struct BumpCounter {
     /// By this many, on to the next value that the offset allows
     #[arg(long, value_name = "N", value_parser = quantities::count_64)]
     by: Option<u64>,
+    /// This scope alone
+    #[arg(long, value_name = "NAME", value_parser = ScopeName::from_str, allow_hyphen_values = true)]
+    scope: Option<ScopeName>,
 }
 
 impl BumpCounter {
@@ -173,8 +196,19 @@ impl BumpCounter {
             (Some(to), _) => Bump::To(to),
             (None, by) => Bump::By(by.unwrap_or(0)),
         };
-        self.target.ask(&Request::Bump(bump), |shown| {
-            format!("bumped; the next value is {}", shown.state.block.next)
+        if let Some(scope) = &self.scope {
+            let request = Request::BumpScope(scope.clone(), bump);
+            return self.target.ask(&request, |shown| {
+                let stopped = if shown.state.block.is_stale { "; the space is still stopped" } else { "" };
+                format!("scope {scope} is bumped{stopped}")
+            });
+        }
+        self.target.ask(&Request::Bump(bump), |shown| match shown.space.scopes() {
+            Some(_) => format!(
+                "all scopes are bumped; one that isn't there yet begins with {}",
+                shown.state.block.next
+            ),
+            None => format!("bumped; the next value is {}", shown.state.block.next),
         })
     }
 }
