@@ -5,7 +5,7 @@
 use crate::clock::HostClock;
 use crate::error::Error;
 use crate::identity::Identity;
-use crate::request::{Caller, Shown};
+use crate::request::{Caller, Hold, Loss, Shown};
 use crate::rules::created;
 use crate::space::Space;
 use crate::state::{Seen, SpaceState, Witness};
@@ -35,8 +35,8 @@ impl<'a> From<&'a Shown> for Namesake<'a> {
 pub enum Creation {
     /// It is in use already, with the same facts.
     There(Space),
-    /// The row that it begins with.
-    Begins(SpaceState),
+    /// The row that it begins with, and the hold or stop.
+    Begins(SpaceState, Option<Hold>),
 }
 
 /// What creating `space` comes to when the store's time is `now` and the store is `live`. Rules 7, 15 and 19.
@@ -71,6 +71,10 @@ pub fn creation(
     }
     let dropped: Vec<_> = namesakes.iter().map(|namesake| (namesake.space, namesake.state)).collect();
     created(space, &seen, &dropped, options.restart_hold)
-        .map(|(state, _)| Creation::Begins(state))
+        .map(|(state, _)| {
+            let is_held = state.holds > 0 && (state.floor > 0 || state.block.is_stale);
+            let hold = is_held.then_some(Hold { why: Loss::CreatedAgain, began: now });
+            Creation::Begins(state, hold)
+        })
         .map_err(|difference| Error::NameUsed { space: name(), difference })
 }

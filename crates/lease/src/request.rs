@@ -307,6 +307,39 @@ pub enum Loss {
     CreatedAgain,
 }
 
+impl Loss {
+    const WORDS: [(Self, &'static str); 7] = [
+        (Self::Restart, "restart"),
+        (Self::Promotion, "promotion"),
+        (Self::OlderCopy, "older-copy"),
+        (Self::Witness, "witness"),
+        (Self::ForeignRow, "foreign-row"),
+        (Self::Operator, "operator"),
+        (Self::CreatedAgain, "created-again"),
+    ];
+
+    /// The word under which stores keep it.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        Self::WORDS.iter().find(|(loss, _)| *loss == self).map_or("", |(_, word)| word)
+    }
+
+    /// What a store keeps under this word.
+    #[must_use]
+    pub fn of_word(word: &str) -> Option<Self> {
+        Self::WORDS.iter().find(|(_, known)| *known == word).map(|(loss, _)| *loss)
+    }
+}
+
+/// The last hold or stop of a space: why it began, and when. It is kept for people; no rule goes by it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Hold {
+    /// Why.
+    pub why: Loss,
+    /// The store's time then.
+    pub began: UnixNanos,
+}
+
 /// Who asks: what it knows of the space and of time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Caller {
@@ -369,4 +402,6 @@ pub struct Shown {
     pub now: UnixNanos,
     /// When it was dropped, if it was.
     pub dropped: Option<UnixNanos>,
+    /// Its last hold or stop; tables of version 1 keep none.
+    pub hold: Option<Hold>,
 }

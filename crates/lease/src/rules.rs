@@ -3,12 +3,13 @@
 //! [`decide`] is a pure function. Every store calls it, and so does a model check.
 
 use crate::error::Refusal;
-use crate::request::{Answer, Event, Loss, Request};
+use crate::request::{Answer, Event, Hold, Loss, Request};
 use crate::space::{Difference, Kind, Space};
 use crate::state::{
     BlockState, MAX_SEEN_SERIAL, MAX_SERIAL, RowWrite, Rows, ScopeWrite, Seen, SpaceState, Witness,
 };
 use crate::{block, scope, window};
+use mintage::UnixNanos;
 
 /// What a transaction writes and answers.
 ///
@@ -27,6 +28,17 @@ pub struct Decision {
     pub serial: u64,
     /// What happened on the way.
     pub events: Vec<Event>,
+}
+
+impl Decision {
+    /// The hold or stop that began with it, at this time.
+    #[must_use]
+    pub fn hold(&self, now: UnixNanos) -> Option<Hold> {
+        self.events.iter().rev().find_map(|event| match event {
+            Event::HoldBegan { why, .. } | Event::Stopped { why } => Some(Hold { why: *why, began: now }),
+            _ => None,
+        })
+    }
 }
 
 /// A decision in the making.

@@ -26,10 +26,17 @@ use tokio::time::Instant;
 
 /// The version of what stores keep. A program that knows a lower one keeps off. Rule 19.
 ///
-/// 1: spaces of windows and of blocks. 2: spaces of scopes too, whose rows need a table of their own. Nothing else differs, so a store of
+/// 1: spaces of windows and of blocks. 2: spaces of scopes too, whose rows need a table of their own, and another that keeps why the last
+/// hold of a space began. Nothing else differs, so a store of
 /// version 1 is used as it is until a space of scopes is created there or an operator brings it up: programs that know only version 1
 /// and still run are kept off by nothing else.
 pub const PROTOCOL: u32 = 2;
+
+/// Whether tables of this version keep why a hold began.
+#[cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]
+pub(crate) fn keeps_holds(protocol: u64) -> bool {
+    protocol >= 2
+}
 
 /// The lowest version that this program uses as it is.
 pub const OLDEST_PROTOCOL: u32 = 1;

@@ -207,7 +207,19 @@ fn an_operator_holds_burns_and_drops() {
     let (code, text) = refusal(&["mint", "--store", &place.url, "orders", "-n", "1"]);
     assert!(code == 3 && text.contains("on hold until") && text.contains("carries on by itself"), "{text}");
     assert!(done(&["list", &place.url]).contains("on hold until"));
+    let shown = done(&["show", &place.url, "orders"]);
+    let release = format!("  mintage store release-hold {} orders\n", place.url);
+    assert!(
+        shown.contains("on hold since 20")
+            && shown.contains("an operator asked for it")
+            && shown.contains(&release),
+        "{shown}"
+    );
+    let json = &place.json("show")[0];
+    assert_eq!(json["last_hold"], "an operator asked for it");
+    assert!(json["runbook"].as_array().is_some_and(|lines| lines.len() > 3), "{json}");
     done(&["release-hold", &place.url, "orders"]);
+    assert!(!done(&["show", &place.url, "orders"]).contains("release-hold"));
     place.mint(&["-n", "1"]);
     done(&["drop", &place.url, "orders"]);
     assert_eq!(refusal(&["store", "show", &place.url, "orders"]).0, 2);
@@ -239,6 +251,23 @@ fn values_of_a_counter_follow_each_other_across_processes() {
     assert_eq!(place.mint(&["-n", "300"]), expected(5_000));
     let shown = &place.json("show")[0];
     assert_eq!((shown["next"].as_str(), shown["kind"].as_str()), (Some("5300"), Some("blocks")));
+}
+
+#[test]
+fn a_counter_that_is_stopped_says_why_and_what_to_do() {
+    let place = Place::new("stopped", &["--block"]);
+    place.mint(&["-n", "1"]);
+    let held = mintage(&["store", "hold", &place.url, "orders"]);
+    assert!(held.status.success());
+    let shown = mintage(&["store", "show", &place.url, "orders"]);
+    let text = String::from_utf8(shown.stdout).unwrap();
+    let bump = format!("  mintage store bump {} orders --to N\n", place.url);
+    assert!(
+        text.contains("stopped since 20")
+            && text.contains("as an operator asked for it")
+            && text.contains(&bump),
+        "{text}"
+    );
 }
 
 #[test]

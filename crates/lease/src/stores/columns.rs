@@ -1,5 +1,7 @@
 //! Rows whose columns come as text, to and from the data that rules speak of: for stores in SQL databases.
 
+#[cfg(any(feature = "mysql", feature = "postgres"))]
+use crate::request::{Hold, Loss};
 use crate::space::{Space, SpaceId};
 use crate::state::{BlockState, Nonce, ScopeRow, SpaceState, WorkerRow};
 
@@ -76,6 +78,12 @@ pub(in crate::stores) fn whole(row: &impl Columns, column: &str) -> Result<u64, 
 pub(in crate::stores) fn micros(row: &impl Columns, column: &str) -> Result<mintage::UnixNanos, Wrong> {
     let value: i64 = read(row, column)?;
     Ok(mintage::UnixNanos(i128::from(value) * 1_000))
+}
+
+/// A time as a column of microseconds holds it.
+#[cfg(any(feature = "mysql", feature = "postgres"))]
+pub(in crate::stores) fn micros_of(time: mintage::UnixNanos) -> i64 {
+    i64::try_from(time.0 / 1_000).unwrap_or(i64::MAX)
 }
 
 pub(in crate::stores) fn number(value: u64) -> Result<i64, Wrong> {
@@ -182,6 +190,17 @@ pub(in crate::stores) fn scope_of(row: &impl Columns) -> Result<ScopeRow, Wrong>
         serial: whole(row, "serial")?,
         nonce: Nonce(read::<Uuid>(row, "nonce")?.0),
     })
+}
+
+/// The row of a space's last hold.
+#[cfg(any(feature = "mysql", feature = "postgres"))]
+pub(in crate::stores) fn hold_of(row: &impl Columns) -> Result<(SpaceId, Hold), Wrong> {
+    let why: String = read(row, "why")?;
+    let hold = Hold {
+        why: Loss::of_word(&why).ok_or_else(|| format!("why {why:?}"))?,
+        began: micros(row, "began")?,
+    };
+    Ok((SpaceId(read::<Uuid>(row, "space")?.0), hold))
 }
 
 pub(in crate::stores) fn space_of(row: &impl Columns) -> Result<Space, Wrong> {

@@ -7,6 +7,7 @@ use super::columns::{
     Cell, Columns, STATE, Uuid, Wrong, read, read_or_null, scope_of, space_of, state_of, state_values,
     worker_of,
 };
+use crate::request::{Hold, Loss};
 use crate::space::{FACTS, Space};
 use crate::state::{ScopeRow, SpaceState, WorkerRow};
 use mintage::UnixNanos;
@@ -21,6 +22,8 @@ pub(super) struct Kept {
     pub(super) told: Told,
     /// When the space was dropped, if it was.
     pub(super) dropped: Option<UnixNanos>,
+    /// Its last hold or stop.
+    pub(super) hold: Option<Hold>,
 }
 
 /// What a space was told of time.
@@ -178,6 +181,7 @@ const LAST: &str = "last_now";
 const JUMP: [&str; 2] = ["jump_from", "jump_to"];
 const SET_BACK: &str = "set_back";
 const DROPPED: &str = "dropped";
+const HOLD: [&str; 2] = ["hold_why", "hold_began"];
 
 /// A space's changing row as text.
 pub(super) fn kept_text(kept: &Kept) -> Result<String, Wrong> {
@@ -192,19 +196,29 @@ pub(super) fn kept_text(kept: &Kept) -> Result<String, Wrong> {
         .with_some(JUMP[0], jump.map(|jump| jump.from.0))
         .with_some(JUMP[1], jump.map(|jump| jump.to.0))
         .with_some(SET_BACK, set_back.map(|time| time.0))
-        .with_some(DROPPED, kept.dropped.map(|time| time.0));
+        .with_some(DROPPED, kept.dropped.map(|time| time.0))
+        .with_some(HOLD[0], kept.hold.map(|hold| hold.why.word()))
+        .with_some(HOLD[1], kept.hold.map(|hold| hold.began.0));
     Ok(text.done())
 }
 
 pub(super) fn kept_of(bytes: &[u8]) -> Result<Kept, Wrong> {
-    let known = [STATE, &[LAST, JUMP[0], JUMP[1], SET_BACK, DROPPED]].concat();
+    let known = [STATE, &[LAST, JUMP[0], JUMP[1], SET_BACK, DROPPED, HOLD[0], HOLD[1]]].concat();
     let row = Reading::of("state", bytes, &known)?;
     let jump = match (read_or_null(&row, JUMP[0])?, read_or_null(&row, JUMP[1])?) {
         (Some(from), Some(to)) => Some(Jump { from, to }),
         (None, None) => None,
         _ => return Err(format!("{} without {}", JUMP[0], JUMP[1])),
     };
+    let hold = match (read_or_null::<String>(&row, HOLD[0])?, read_or_null(&row, HOLD[1])?) {
+        (Some(why), Some(began)) => {
+            Some(Hold { why: Loss::of_word(&why).ok_or_else(|| format!("{} {why:?}", HOLD[0]))?, began })
+        }
+        (None, None) => None,
+        _ => return Err(format!("{} without {}", HOLD[0], HOLD[1])),
+    };
     Ok(Kept {
+        hold,
         state: state_of(&row)?,
         told: Told { last: read(&row, LAST)?, jump, set_back: read_or_null(&row, SET_BACK)? },
         dropped: read_or_null(&row, DROPPED)?,
@@ -289,7 +303,7 @@ mod tests {
             jump: Some(Jump { from: UnixNanos(1), to: UnixNanos(12) }),
             set_back: None,
         };
-        Kept { state, told, dropped: None }
+        Kept { state, told, dropped: None, hold: None }
     }
 
     #[test]
@@ -298,6 +312,7 @@ mod tests {
         let dropped = Kept {
             told: Told { jump: None, set_back: Some(UnixNanos(20)), ..plain.told },
             dropped: Some(UnixNanos(30)),
+            hold: Some(Hold { why: Loss::Witness, began: UnixNanos(25) }),
             ..plain.clone()
         };
         for kept in [plain, dropped] {

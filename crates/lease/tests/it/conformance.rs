@@ -2,7 +2,7 @@
 
 use crate::site::{Client, Site, blocks, nonce, refused, scopes, short, soon, windows};
 use mintage_lease::error::Lost;
-use mintage_lease::request::{Acquire, Bump, Claim, Lease};
+use mintage_lease::request::{Acquire, Bump, Claim, Lease, Loss, Shown};
 use mintage_lease::space::{BlockTerms, ScopeTerms};
 use mintage_lease::state::Tick;
 use mintage_lease::store::{CreateOptions, Deadline};
@@ -31,6 +31,7 @@ macro_rules! suite {
                 a_burned_worker_is_out_for_ever,
                 none_free_says_when_the_next_is,
                 a_hold_stops_grants_and_passes_by_itself,
+                the_last_hold_or_stop_is_kept_with_its_reason,
                 live_leases_are_asserted_again_during_a_hold,
                 who_has_seen_more_than_the_store_begins_a_hold,
                 a_clock_that_jumped_ahead_is_refused,
@@ -321,6 +322,32 @@ pub(crate) async fn a_hold_stops_grants_and_passes_by_itself(site: &Site) {
     client.one().await;
 }
 
+pub(crate) async fn the_last_hold_or_stop_is_kept_with_its_reason(site: &Site) {
+    let mut orders = site.windows("orders", |_| {}).await;
+    let mut invoices = site.blocks("invoices", BlockTerms::default()).await;
+    let hold = async |name| site.store().show(name, soon()).await.unwrap().hold;
+    let lease = orders.one().await;
+    invoices.claim(10).await.unwrap();
+    assert_eq!((hold("orders").await, hold("invoices").await), (None, None));
+    let before = site.store().show("orders", soon()).await.unwrap().now;
+    orders.done(Request::Hold).await.unwrap();
+    let held = hold("orders").await.unwrap();
+    assert_eq!(held.why, Loss::Operator);
+    assert!(held.began.0 / 1_000_000 >= before.0 / 1_000_000, "{held:?}, looked at {before}");
+    // What happens afterwards doesn't wipe it out.
+    orders.reassert(&lease).await.unwrap();
+    orders.done(Request::ReleaseHold).await.unwrap();
+    assert_eq!(hold("orders").await, Some(held));
+    orders.caller.witness.serial += 1 << 40;
+    refused(orders.acquire(1).await);
+    assert_eq!(hold("orders").await.unwrap().why, Loss::Witness);
+    invoices.caller.witness.serial += 10;
+    assert!(invoices.claim(10).await.is_err());
+    assert_eq!(hold("invoices").await.unwrap().why, Loss::Witness);
+    let all = site.store().list(soon()).await.unwrap();
+    assert!(all.iter().all(|shown| shown.hold.is_some_and(|hold| hold.why == Loss::Witness)), "{all:?}");
+}
+
 pub(crate) async fn live_leases_are_asserted_again_during_a_hold(site: &Site) {
     let mut client = site.windows("orders", |_| {}).await;
     let lease = client.one().await;
@@ -428,7 +455,10 @@ pub(crate) async fn a_store_of_version_1_goes_on_and_is_brought_up(site: &Site, 
     invoices.claim(10).await.unwrap();
     let lease = orders.one().await;
     downgrade();
-    // Nothing changes for who needs nothing of version 2.
+    // Nothing changes for who needs nothing of version 2; why a hold began isn't kept.
+    orders.done(Request::Hold).await.unwrap();
+    orders.done(Request::ReleaseHold).await.unwrap();
+    assert_eq!(site.store().show("orders", soon()).await.unwrap().hold, None);
     assert_eq!(invoices.claim(10).await.unwrap().start, 11);
     site.blocks("receipts", BlockTerms::default()).await;
     let version = async || {
@@ -456,7 +486,11 @@ pub(crate) async fn a_store_of_version_1_goes_on_and_is_brought_up(site: &Site, 
     assert_eq!(invoices.claim(10).await.unwrap().start, 21);
     orders.renew(&[lease]).await.remove(0).unwrap();
     let shown = site.store().list(soon()).await.unwrap();
-    assert!(shown.iter().all(|shown| shown.state.holds == 0 && !shown.state.block.is_stale), "{shown:?}");
+    let holds = |shown: &Shown| shown.state.holds == u64::from(shown.space.name == "orders");
+    assert!(
+        shown.iter().all(|shown| holds(shown) && shown.hold.is_none() && !shown.state.block.is_stale),
+        "{shown:?}"
+    );
 }
 
 pub(crate) async fn a_dropped_space_leaves_a_tombstone_and_begins_again_on_hold(site: &Site) {
@@ -479,6 +513,7 @@ pub(crate) async fn a_dropped_space_leaves_a_tombstone_and_begins_again_on_hold(
     let all = store.list(soon()).await.unwrap();
     assert_eq!(all.iter().map(|shown| shown.dropped.is_some()).collect::<Vec<_>>(), [false, true]);
     assert_eq!(all[1].workers[0].mark, lease.until);
+    assert_eq!(all[0].hold.map(|hold| hold.why), Some(Loss::CreatedAgain));
 }
 
 pub(crate) async fn no_name_issues_a_number_twice_however_often_it_is_dropped(site: &Site) {

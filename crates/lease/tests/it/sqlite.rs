@@ -242,7 +242,7 @@ async fn rule_19_a_file_of_version_1_goes_on_and_is_brought_up() {
     crate::conformance::a_store_of_version_1_goes_on_and_is_brought_up(&site, || {
         let other = rusqlite_connection(&path);
         // With a revision more it is what a crash before the side-car leaves, and no file that was put back.
-        let sql = "BEGIN; DROP TABLE mintage_scope; UPDATE mintage_meta SET \"protocol\" = 1, \"revision\" = \"revision\" + 1; \
+        let sql = "BEGIN; DROP TABLE mintage_scope; DROP TABLE mintage_hold; UPDATE mintage_meta SET \"protocol\" = 1, \"revision\" = \"revision\" + 1; \
                    COMMIT";
         other.execute_batch(sql).unwrap();
     })

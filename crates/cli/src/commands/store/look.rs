@@ -1,6 +1,7 @@
 //! What a store holds: spaces, workers, and whether it is as leases need it.
 
 use super::create::{Object, facts_json, summary};
+use super::runbook::runbook;
 use super::scopes::Against;
 use crate::exit::{Failure, Outcome, usage};
 use crate::output::{self, Palette};
@@ -9,7 +10,7 @@ use crate::reach::{self, Trust};
 use clap::Args;
 use mintage_lease::ending::{Ending, ending_text};
 use mintage_lease::headroom::{Ends, Headroom, Limits, Verdict};
-use mintage_lease::request::Shown;
+use mintage_lease::request::{Hold, Shown};
 use mintage_lease::space::{Kind, length};
 use mintage_lease::state::WorkerRow;
 use mintage_lease::store::{CheckLine, Desk, redacted};
@@ -76,15 +77,24 @@ pub(crate) struct Show {
 impl Show {
     pub(crate) fn run(self) -> Result<Outcome, Failure> {
         let shown = shown(&self.place, self.trust)?;
+        let (url, [_]) = reach::url_and(&self.place, "the space's name")?;
         let mut out = output::stdout();
-        let object = space_json(&shown);
+        let mut object = space_json(&shown);
+        let runbook = runbook(&shown, &url);
         if self.json {
+            object.put("runbook", runbook);
             output::json_line(&mut out, &object)?;
         } else {
             let width = object.0.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
             for (name, value) in &object.0 {
                 let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
                 writeln!(out, "{name:<width$}  {}", output::harmless_line(&text))?;
+            }
+            if !runbook.is_empty() {
+                writeln!(out)?;
+            }
+            for line in runbook {
+                writeln!(out, "{}", output::harmless_line(&line))?;
             }
         }
         out.flush()?;
@@ -358,6 +368,10 @@ fn space_json(shown: &Shown) -> Object {
     object.put("now", shown.now.to_string());
     object.put("serial", row.serial.to_string());
     object.put("holds", row.holds.to_string());
+    if let Some(Hold { why, began }) = shown.hold {
+        object.put("last_hold", why.to_string());
+        object.put("last_hold_began", began.to_string());
+    }
     object.put("restart_hold", row.restart_hold);
     match &shown.space.kind {
         Kind::Windows(windows) => {

@@ -106,13 +106,14 @@ impl Etcd {
                 is_in_use: read.kept.dropped.is_none(),
             })
             .collect();
-        let state = match creation(space, &namesakes, options, told.last, recognised.live, &*self.clock)? {
-            Creation::There(found) => return Ok(found),
-            Creation::Begins(state) => state,
-        };
+        let (state, hold) =
+            match creation(space, &namesakes, options, told.last, recognised.live, &*self.clock)? {
+                Creation::There(found) => return Ok(found),
+                Creation::Begins(state, hold) => (state, hold),
+            };
         let key = self.keys.state(space.id);
-        let text =
-            kept_text(&Kept { state, told, dropped: None }).map_err(|wrong| self.corrupt(&key, &wrong))?;
+        let text = kept_text(&Kept { state, told, dropped: None, hold })
+            .map_err(|wrong| self.corrupt(&key, &wrong))?;
         let name = self.keys.name(&space.name);
         let mut compares =
             vec![recognised.same, as_read(name.clone(), name_row.as_ref()), as_read(key.clone(), None)];
@@ -189,6 +190,7 @@ impl Etcd {
             now: now(kept.told.last, wall),
             state: kept.state,
             dropped: kept.dropped,
+            hold: kept.hold,
             space,
         };
         Ok(spaces.into_iter().map(shown).collect())

@@ -227,7 +227,8 @@ impl Etcd {
         let rows = Rows { scopes: scope_rows, ..rows(space, &kept, &told, request, workers) };
         let decision = decide(&space.kind, &kept.state, &seen, request, &rows);
         if let Some(next) = &decision.state {
-            let next = Kept { state: next.clone(), told, dropped: None };
+            let hold = decision.hold(seen.now).or(kept.hold);
+            let next = Kept { state: next.clone(), told, dropped: None, hold };
             let mut compares = vec![recognised.same, as_read(self.keys.state(space.id), Some(state_row))];
             compares.extend(decision.scope.as_ref().map(|write| {
                 as_read(self.keys.scope(space.id, &write.row.scope), scopes.iter().flatten().next())

@@ -9,9 +9,11 @@ use crate::creating::{Creation, Namesake, creation};
 use crate::error::Error;
 use crate::request::Shown;
 use crate::space::Space;
-use crate::store::{CheckLine, CreateOptions, Deadline, PROTOCOL};
+use crate::store::{CheckLine, CreateOptions, Deadline, PROTOCOL, keeps_holds};
 use crate::stores::attempt::{Again, Failure};
-use crate::stores::columns::{Uuid, micros, read, read_or_null, space_of, state_of, worker_of};
+use crate::stores::columns::{
+    Uuid, hold_of, micros, micros_of, read, read_or_null, space_of, state_of, worker_of,
+};
 use mintage::UnixNanos;
 use mysql_async::Row;
 use std::collections::BTreeMap;
@@ -27,6 +29,12 @@ const PROBES: [&str; 5] = [
     "UPDATE `mintage_worker` SET `serial` = `serial` WHERE FALSE",
     "INSERT INTO `mintage_worker` SELECT * FROM `mintage_worker` WHERE FALSE",
     "SELECT `id` FROM `mintage_space` WHERE FALSE",
+];
+
+/// The same for what holds leave, asked where there is a table of it.
+const HOLD_PROBES: [&str; 2] = [
+    "UPDATE `mintage_hold` SET `began` = `began` WHERE FALSE",
+    "INSERT INTO `mintage_hold` SELECT * FROM `mintage_hold` WHERE FALSE",
 ];
 
 /// The same for scopes, asked where there is a space of them.
@@ -149,8 +157,9 @@ impl MySql {
                     self.within(request, deadline, taken.roll_back()).await?;
                     (found, taken)
                 }
-                Creation::Begins(state) => {
-                    let statements = insert(space, &state).map_err(|what| self.corrupt(what))?;
+                Creation::Begins(state, hold) => {
+                    let hold = hold.filter(|_| keeps_holds(moment.protocol));
+                    let statements = insert(space, &state, hold).map_err(|what| self.corrupt(what))?;
                     (space.clone(), self.write_and_keep(request, taken, &statements, deadline).await?)
                 }
             };
@@ -175,7 +184,7 @@ impl MySql {
             return Err(Error::NoSuchSpace { store, space }.into());
         };
         let id: Uuid = read(row, "space").map_err(|what| self.corrupt(what))?;
-        let micros = i64::try_from(moment.now.0 / 1_000).unwrap_or(i64::MAX);
+        let micros = micros_of(moment.now);
         let statements = [
             format!(
                 "UPDATE `mintage_space` SET `dropped` = {micros} WHERE `id` = {} AND `dropped` IS NULL",
@@ -211,6 +220,7 @@ impl MySql {
                 workers: Vec::new(),
                 now: UnixNanos(0),
                 dropped: is_dropped.map(|_| micros(row, "dropped")).transpose()?,
+                hold: None,
             })
         };
         rows.iter().map(shown).collect::<Result<_, _>>().map_err(|what| self.corrupt(what))
@@ -241,8 +251,15 @@ impl MySql {
                 workers.entry(id.0).or_insert_with(Vec::new).push(worker);
             }
         }
+        let mut holds = BTreeMap::new();
+        if keeps_holds(moment.protocol) {
+            let statement = "SELECT HEX(`space`) AS `space`, `why`, `began` FROM `mintage_hold`".to_owned();
+            let rows = self.within(request, deadline, taken.query(statement)).await?;
+            holds = rows.iter().map(hold_of).collect::<Result<_, _>>().map_err(|what| self.corrupt(what))?;
+        }
         for shown in &mut all {
             shown.now = moment.now;
+            shown.hold = holds.remove(&shown.space.id);
             shown.workers = workers.remove(&shown.space.id.0).unwrap_or_default();
         }
         self.roll_back(taken, deadline).await;
@@ -264,7 +281,10 @@ impl MySql {
             "SELECT 1 FROM `mintage_space` WHERE `kind` = 'scopes' AND `dropped` IS NULL LIMIT 1";
         let has_scopes =
             !self.within(request, deadline, taken.query(has_scopes.to_owned())).await?.is_empty();
-        for probe in PROBES.into_iter().chain(SCOPE_PROBES.into_iter().filter(|_| has_scopes)) {
+        let has_holds = keeps_holds(moment.protocol);
+        let further = HOLD_PROBES.into_iter().filter(|_| has_holds);
+        let further = further.chain(SCOPE_PROBES.into_iter().filter(|_| has_scopes));
+        for probe in PROBES.into_iter().chain(further) {
             match self.within(request, deadline, taken.query(probe.to_owned())).await {
                 Ok(_) => {}
                 Err(Failure::Final(Error::Denied { .. })) => lacks.push(probe),
@@ -324,9 +344,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_schema_is_four_tables_and_a_row_and_version_2_one_more() {
+    fn the_schema_is_four_tables_and_a_row_and_version_2_two_more() {
         let scopes = statements(SCOPES);
-        assert!(scopes.len() == 2 && scopes[1].starts_with("UPDATE `mintage_meta` SET `protocol` = 2"));
+        assert!(scopes.len() == 3 && scopes[2].starts_with("UPDATE `mintage_meta` SET `protocol` = 2"));
         let tables = statements(SCHEMA);
         assert_eq!(tables.len(), 5);
         assert!(tables[..4].iter().all(|table| table.starts_with("CREATE TABLE IF NOT EXISTS `mintage_")));

@@ -1,10 +1,11 @@
 //! Rows of the tables, from the data that rules speak of.
 
 use super::statement::{Literal, guard};
+use crate::request::Hold;
 use crate::rules::Decision;
 use crate::space::{FACTS, Space, SpaceId, TEXT_FACTS};
 use crate::state::{Expect, RowWrite, ScopeRow, ScopeWrite, SpaceState, WorkerRow};
-use crate::stores::columns::{STATE, Uuid, Wrong, number, state_values};
+use crate::stores::columns::{STATE, Uuid, Wrong, micros_of, number, state_values};
 
 /// The columns of a worker's row, as they are read.
 pub(super) const WORKER: &str =
@@ -43,6 +44,7 @@ pub(super) fn write(
     serial: u64,
     state: &SpaceState,
     decision: &Decision,
+    hold: Option<Hold>,
 ) -> Result<Vec<String>, Wrong> {
     let space = Literal::from(Uuid(id.0));
     let sets: Vec<String> = STATE
@@ -72,7 +74,17 @@ pub(super) fn write(
         statements.push(write_scope(&space, write)?);
         statements.push(guard(1));
     }
+    statements.extend(hold.map(|hold| write_hold(&space, hold)));
     Ok(statements)
+}
+
+/// Keeps why the last hold began.
+fn write_hold(space: &Literal, hold: Hold) -> String {
+    let (why, began) = (Literal::from(hold.why.word()), micros_of(hold.began));
+    format!(
+        "INSERT INTO `mintage_hold` (`space`, `why`, `began`) VALUES ({space}, {why}, {began}) ON DUPLICATE KEY UPDATE `why` = {why}, \
+         `began` = {began}"
+    )
 }
 
 /// A scope's row, which is there as it was read, or isn't there yet.
@@ -146,7 +158,7 @@ fn joined(values: &[Literal]) -> String {
 }
 
 /// Makes a space's rows.
-pub(super) fn insert(space: &Space, state: &SpaceState) -> Result<Vec<String>, Wrong> {
+pub(super) fn insert(space: &Space, state: &SpaceState, hold: Option<Hold>) -> Result<Vec<String>, Wrong> {
     let id = Literal::from(Uuid(space.id.0));
     let (mut columns, mut values) = (vec!["`id`".to_owned()], vec![id.clone()]);
     for (name, text) in space.facts() {
@@ -160,7 +172,7 @@ pub(super) fn insert(space: &Space, state: &SpaceState) -> Result<Vec<String>, W
         });
     }
     let state_columns: Vec<String> = STATE.iter().map(|name| format!("`{name}`")).collect();
-    Ok(vec![
+    let mut statements = vec![
         format!("INSERT INTO `mintage_space` ({}) VALUES ({})", columns.join(", "), joined(&values)),
         guard(1),
         format!(
@@ -169,5 +181,7 @@ pub(super) fn insert(space: &Space, state: &SpaceState) -> Result<Vec<String>, W
             joined(&state_values::<Literal>(state)?)
         ),
         guard(1),
-    ])
+    ];
+    statements.extend(hold.map(|hold| write_hold(&id, hold)));
+    Ok(statements)
 }

@@ -11,7 +11,7 @@ use crate::request::{Answered, Caller, MAX_PAGE, Request};
 use crate::rules::decide;
 use crate::space::{Space, SpaceId};
 use crate::state::{Rows, ScopeName, Seen, WorkerRow};
-use crate::store::{Deadline, anchor, expected, known_protocol};
+use crate::store::{Deadline, anchor, expected, keeps_holds, known_protocol};
 use crate::stores::attempt::{Again, Failure};
 use crate::stores::columns::{Uuid, micros, read, read_or_null, scope_of, state_of, whole, worker_of};
 use mintage::{Entropy, SystemEntropy, UnixNanos};
@@ -210,8 +210,9 @@ impl MySql {
         match &decision.state {
             None => self.roll_back(taken, deadline).await,
             Some(next) => {
-                let statements =
-                    write(space.id, state.serial, next, &decision).map_err(|what| self.corrupt(what))?;
+                let hold = decision.hold(moment.now).filter(|_| keeps_holds(moment.protocol));
+                let statements = write(space.id, state.serial, next, &decision, hold)
+                    .map_err(|what| self.corrupt(what))?;
                 self.write_and_commit(word, taken, &statements, deadline).await?;
             }
         }

@@ -1,7 +1,7 @@
 //! What operators ask: tables, spaces, and whether all is well.
 
 use super::connect::Taken;
-use super::rows::{Uuid, insert, micros, read, read_or_null, space_of, state_of, worker_of};
+use super::rows::{Uuid, hold_of, insert, micros, read, read_or_null, space_of, state_of, worker_of};
 use super::statement::Statement;
 use super::transact::{Moment, begin, moment_statement};
 use super::{Failure, Postgres, SCHEMA, SCOPES};
@@ -9,7 +9,8 @@ use crate::creating::{Creation, Namesake, creation};
 use crate::error::Error;
 use crate::request::Shown;
 use crate::space::Space;
-use crate::store::{CheckLine, CreateOptions, Deadline, PROTOCOL};
+use crate::store::{CheckLine, CreateOptions, Deadline, PROTOCOL, keeps_holds};
+use crate::stores::columns::micros_of;
 use mintage::UnixNanos;
 use std::collections::BTreeMap;
 use tokio_postgres::{SimpleQueryMessage, SimpleQueryRow as Row};
@@ -133,8 +134,9 @@ impl Postgres {
             match creation(space, &namesakes, options, moment.now, moment.live, &*self.clock)? {
                 // Committed all the same: tables may have been made.
                 Creation::There(found) => (found, Statement::new("SELECT 1")),
-                Creation::Begins(state) => {
-                    (space.clone(), insert(space, &state).map_err(|what| self.corrupt(what))?)
+                Creation::Begins(state, hold) => {
+                    let hold = hold.filter(|_| keeps_holds(moment.protocol));
+                    (space.clone(), insert(space, &state, hold).map_err(|what| self.corrupt(what))?)
                 }
             };
         self.write_and_commit(request, taken, &statement, deadline).await?;
@@ -157,7 +159,7 @@ impl Postgres {
             return Err(Error::NoSuchSpace { store, space }.into());
         };
         let id: Uuid = read(row, "id").map_err(|what| self.corrupt(what))?;
-        let micros = i64::try_from(moment.now.0 / 1_000).unwrap_or(i64::MAX);
+        let micros = micros_of(moment.now);
         let statement = Statement::new("UPDATE mintage.space SET \"dropped\" = $2 WHERE \"id\" = $1")
             .with(id)
             .with(micros);
@@ -181,6 +183,7 @@ impl Postgres {
                 workers: Vec::new(),
                 now: UnixNanos(0),
                 dropped: is_dropped.map(|_| micros(row, "dropped")).transpose()?,
+                hold: None,
             })
         };
         rows.iter().map(shown).collect::<Result<_, _>>().map_err(|what| self.corrupt(what))
@@ -209,8 +212,15 @@ impl Postgres {
                 workers.entry(id.0).or_insert_with(Vec::new).push(worker);
             }
         }
+        let mut holds = BTreeMap::new();
+        if keeps_holds(moment.protocol) {
+            let statement = Statement::new("SELECT * FROM mintage.hold");
+            let rows = self.within(request, deadline, taken.query(&statement)).await?;
+            holds = rows.iter().map(hold_of).collect::<Result<_, _>>().map_err(|what| self.corrupt(what))?;
+        }
         for shown in &mut all {
             shown.now = moment.now;
+            shown.hold = holds.remove(&shown.space.id);
             shown.workers = workers.remove(&shown.space.id.0).unwrap_or_default();
         }
         self.roll_back(taken, deadline).await;
@@ -227,7 +237,9 @@ impl Postgres {
              has_table_privilege('mintage.worker', 'INSERT, UPDATE') AND (NOT EXISTS (SELECT FROM mintage.space WHERE \"kind\" = \
              'scopes' AND \"dropped\" IS NULL) OR has_table_privilege(to_regclass('mintage.scope'), 'SELECT') AND \
              has_table_privilege(to_regclass('mintage.scope'), 'INSERT') AND has_table_privilege(to_regclass('mintage.scope'), \
-             'UPDATE')) AS may_mint",
+             'UPDATE')) AND ((SELECT protocol FROM mintage.meta) < 2 OR has_table_privilege(to_regclass('mintage.hold'), 'INSERT') AND \
+             has_table_privilege(to_regclass('mintage.hold'), 'SELECT') AND has_table_privilege(to_regclass('mintage.hold'), 'UPDATE')) \
+             AS may_mint",
         );
         let rows = self.within("check", deadline, taken.query(&statement)).await?;
         let lines = rows.first().map(|row| -> Result<_, String> {

@@ -1,14 +1,15 @@
 //! Rows of the tables, to and from the data that rules speak of.
 
 use super::statement::{Argument, Statement};
+use crate::request::Hold;
 use crate::rules::Decision;
 use crate::space::{FACTS, Space, SpaceId, TEXT_FACTS};
 use crate::state::{Expect, RowWrite, ScopeWrite, SpaceState};
-use crate::stores::columns::{Columns, STATE, number, state_values};
+use crate::stores::columns::{Columns, STATE, micros_of, number, state_values};
 use tokio_postgres::SimpleQueryRow as Row;
 
 pub(super) use crate::stores::columns::{
-    Uuid, Wrong, micros, read, read_or_null, scope_of, space_of, state_of, whole, worker_of,
+    Uuid, Wrong, hold_of, micros, read, read_or_null, scope_of, space_of, state_of, whole, worker_of,
 };
 
 impl Columns for Row {
@@ -25,6 +26,7 @@ pub(super) fn write(
     before: &SpaceState,
     after: &SpaceState,
     decision: &Decision,
+    hold: Option<Hold>,
 ) -> Result<Statement, Wrong> {
     let mut statement = Statement::default();
     let space = statement.add(Uuid(id.0));
@@ -69,12 +71,22 @@ pub(super) fn write(
         parts.push(scope_part(&mut statement, &space, write)?);
         conditions.push("(SELECT count(*) FROM scoped) = 1".to_owned());
     }
+    parts.extend(hold.map(|hold| hold_part(&mut statement, &space, hold)));
     statement.sql = format!(
         "WITH {} SELECT 1 / CASE WHEN {} THEN 1 ELSE 0 END",
         parts.join(", "),
         conditions.join(" AND ")
     );
     Ok(statement)
+}
+
+/// The write of why the last hold began.
+fn hold_part(statement: &mut Statement, space: &str, hold: Hold) -> String {
+    let (why, began) = (statement.add(hold.why.word()), statement.add(micros_of(hold.began)));
+    format!(
+        "held AS (INSERT INTO mintage.hold (\"space\", \"why\", \"began\") VALUES ({space}, {why}, {began}) ON CONFLICT (\"space\") DO \
+         UPDATE SET \"why\" = excluded.\"why\", \"began\" = excluded.\"began\")"
+    )
 }
 
 /// The write of a scope's row.
@@ -154,7 +166,7 @@ fn arguments(write: &RowWrite) -> Result<Vec<Argument>, Wrong> {
 }
 
 /// Makes a space's rows.
-pub(super) fn insert(space: &Space, state: &SpaceState) -> Result<Statement, Wrong> {
+pub(super) fn insert(space: &Space, state: &SpaceState, hold: Option<Hold>) -> Result<Statement, Wrong> {
     let mut statement = Statement::default();
     let id = statement.add(Uuid(space.id.0));
     let facts = space.facts();
@@ -175,8 +187,9 @@ pub(super) fn insert(space: &Space, state: &SpaceState) -> Result<Statement, Wro
         state_columns.push(format!("\"{name}\""));
         state_places.push(statement.add(value));
     }
+    let held = hold.map(|hold| format!(", {}", hold_part(&mut statement, &id, hold))).unwrap_or_default();
     statement.sql = format!(
-        "WITH made AS (INSERT INTO mintage.space (\"id\", {}) VALUES ({id}, {}) RETURNING \"id\") \
+        "WITH made AS (INSERT INTO mintage.space (\"id\", {}) VALUES ({id}, {}) RETURNING \"id\"){held} \
          INSERT INTO mintage.state (\"space\", {}) SELECT \"id\", {} FROM made",
         columns.join(", "),
         places.join(", "),

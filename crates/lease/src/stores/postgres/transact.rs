@@ -10,7 +10,7 @@ use crate::request::{Answered, Caller, MAX_PAGE, Request};
 use crate::rules::decide;
 use crate::space::{Space, SpaceId};
 use crate::state::{Rows, ScopeName, Seen};
-use crate::store::{Deadline, anchor, expected, known_protocol};
+use crate::store::{Deadline, anchor, expected, keeps_holds, known_protocol};
 use mintage::UnixNanos;
 use std::time::Duration;
 use tokio_postgres::SimpleQueryRow as Row;
@@ -189,8 +189,9 @@ impl Postgres {
         match &decision.state {
             None => self.roll_back(taken, deadline).await,
             Some(next) => {
+                let hold = decision.hold(moment.now).filter(|_| keeps_holds(moment.protocol));
                 let statement =
-                    write(space.id, &state, next, &decision).map_err(|what| self.corrupt(what))?;
+                    write(space.id, &state, next, &decision, hold).map_err(|what| self.corrupt(what))?;
                 self.write_and_commit(word, taken, &statement, deadline).await?;
             }
         }

@@ -15,7 +15,7 @@ use crate::request::{Answered, Caller, Request, Shown};
 use crate::rules::decide;
 use crate::space::Space;
 use crate::state::{Rows, Seen, SpaceState};
-use crate::store::{CheckLine, CreateOptions, Deadline, PROTOCOL, anchor, expected};
+use crate::store::{CheckLine, CreateOptions, Deadline, PROTOCOL, anchor, expected, keeps_holds};
 use mintage::UnixNanos;
 use mintage::time::pause;
 use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
@@ -96,6 +96,11 @@ impl Keeper {
             let decision = decide(&space.kind, &state, &seen, request, &read);
             if let Some(next) = &decision.state {
                 rows::write_state(connection, space.id, state.serial, next)?;
+                if let Some(hold) = decision.hold(moment.now)
+                    && keeps_holds(meta::protocol(connection)?.into())
+                {
+                    rows::write_hold(connection, space.id, hold)?;
+                }
             }
             for write in &decision.rows {
                 rows::write_worker(connection, space.id, write)?;
@@ -140,8 +145,13 @@ impl Keeper {
             Ok(match creation(space, &namesakes, options, moment.now, moment.live, &*clock) {
                 Err(error) => (Err(error), false),
                 Ok(Creation::There(found)) => (Ok(found), false),
-                Ok(Creation::Begins(state)) => {
+                Ok(Creation::Begins(state, hold)) => {
                     rows::insert_space(connection, space, &state)?;
+                    if let Some(hold) = hold
+                        && keeps_holds(meta::protocol(connection)?.into())
+                    {
+                        rows::write_hold(connection, space.id, hold)?;
+                    }
                     (Ok(space.clone()), true)
                 }
             })
@@ -189,11 +199,13 @@ impl Keeper {
     ) -> Result<Vec<Shown>, Error> {
         self.transact(request, deadline, &Gate::default(), true, &mut |connection, moment| {
             let mut all = Vec::new();
+            let has_holds = keeps_holds(meta::protocol(connection)?.into());
             for found in rows::spaces(connection, name)? {
                 let workers =
                     if with_workers { rows::workers(connection, found.space.id)? } else { Vec::new() };
                 let (now, dropped) = (moment.now, found.dropped);
-                all.push(Shown { space: found.space, state: found.state, workers, now, dropped });
+                let hold = if has_holds { rows::hold(connection, found.space.id)? } else { None };
+                all.push(Shown { space: found.space, state: found.state, workers, now, dropped, hold });
             }
             Ok((all, false))
         })

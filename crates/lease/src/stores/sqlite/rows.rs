@@ -1,6 +1,6 @@
 //! Rows of the tables, to and from the data that rules speak of.
 
-use crate::request::{MAX_PAGE, Page};
+use crate::request::{Hold, Loss, MAX_PAGE, Page};
 use crate::space::{FACTS, Space, SpaceId, TEXT_FACTS};
 use crate::state::{
     BlockState, Expect, Nonce, RowWrite, ScopeName, ScopeRow, ScopeWrite, SpaceState, Tick, WorkerRow,
@@ -203,6 +203,25 @@ pub(super) fn write_state(
     values.extend(state_values(state)?);
     let changed = connection.prepare_cached(&sql)?.execute(params_from_iter(values))?;
     if changed == 1 { Ok(()) } else { Err(RowError::Changed) }
+}
+
+/// Keeps why a space's last hold began.
+pub(super) fn write_hold(connection: &Connection, id: SpaceId, hold: Hold) -> Result<()> {
+    let sql = "INSERT INTO mintage_hold (\"space\", \"why\", \"began\") VALUES (?1, ?2, ?3) ON CONFLICT (\"space\") DO UPDATE SET \
+               \"why\" = excluded.\"why\", \"began\" = excluded.\"began\"";
+    connection.execute(sql, params![id.to_string(), hold.why.word(), nanos(hold.began)?])?;
+    Ok(())
+}
+
+/// Why the last hold of a space began, if there was one.
+pub(super) fn hold(connection: &Connection, id: SpaceId) -> Result<Option<Hold>> {
+    let sql = "SELECT \"why\", \"began\" FROM mintage_hold WHERE \"space\" = ?1";
+    let of = |row: &Row<'_>| -> Result<Hold> {
+        let (why, began): (String, i64) = (row.get("why")?, row.get("began")?);
+        let why = Loss::of_word(&why).ok_or_else(|| RowError::Value(format!("why {why:?}")))?;
+        Ok(Hold { why, began: UnixNanos(began.into()) })
+    };
+    Ok(all(connection, sql, [id.to_string()], of)?.pop())
 }
 
 /// Makes a space's row.

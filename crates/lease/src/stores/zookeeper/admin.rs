@@ -128,12 +128,12 @@ impl ZooKeeper {
         let Spaces { all, recognised, now, name } =
             self.spaces(request, &link, Some(&space.name), deadline).await?;
         let namesakes: Vec<Namesake<'_>> = all.iter().map(namesake).collect();
-        let state = match creation(space, &namesakes, options, now, recognised.live, &*self.clock)? {
+        let (state, hold) = match creation(space, &namesakes, options, now, recognised.live, &*self.clock)? {
             Creation::There(found) => return Ok(found),
-            Creation::Begins(state) => state,
+            Creation::Begins(state, hold) => (state, hold),
         };
         let path = self.paths.state(space.id);
-        let kept = Kept { state, told: Told::first(now), dropped: None };
+        let kept = Kept { state, told: Told::first(now), dropped: None, hold };
         let text = kept_text(&kept).map_err(|wrong| self.corrupt(&path, &wrong))?;
         let persistent = CreateMode::Persistent.with_acls(self.connections.acls());
         let (name_path, id) = (self.paths.name(&space.name), space.id.to_string());
@@ -204,7 +204,14 @@ impl ZooKeeper {
                 let rows = self.workers(space.id, numbers.iter().copied().zip(&got))?;
                 workers = rows.into_iter().map(|(row, _)| row).collect();
             }
-            shown.push(Shown { space, state: kept.state, workers, now, dropped: kept.dropped });
+            shown.push(Shown {
+                space,
+                state: kept.state,
+                workers,
+                now,
+                dropped: kept.dropped,
+                hold: kept.hold,
+            });
         }
         Ok(shown)
     }

@@ -283,7 +283,8 @@ impl ZooKeeper {
         let seen = Seen { now, live: recognised.live, expected, witness: caller.witness };
         let decision = decide(&space.kind, &kept.state, &seen, request, &rows);
         if let Some(next) = &decision.state {
-            let next = Kept { state: next.clone(), told, dropped: None };
+            let hold = decision.hold(seen.now).or(kept.hold);
+            let next = Kept { state: next.clone(), told, dropped: None, hold };
             let path = self.paths.state(space.id);
             let text = kept_text(&next).map_err(|wrong| self.corrupt(&path, &wrong))?;
             let writer = self
