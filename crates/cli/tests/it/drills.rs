@@ -1,7 +1,13 @@
-//! Drills that need no server.
+//! Drills: what they do, what they leave, and what they say where they can't be held.
 
+use crate::facade::Folder;
 use crate::{mintage, refusal};
+use mintage_testkit::servers;
+use mintage_testkit::soak::store::Kind;
 use serde_json::Value;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::Path;
+use std::process::{Command, Stdio};
 
 fn lines(args: &[&str]) -> (i32, Vec<Value>) {
     let output = mintage(args);
@@ -55,7 +61,7 @@ fn a_drill_says_what_it_will_do_and_refuses_what_it_cannot() {
 
 #[test]
 fn processes_of_a_drill_are_killed_in_a_scratch_space_that_is_dropped() {
-    let folder = crate::facade::Folder::new("drill-crash");
+    let folder = Folder::new("drill-crash");
     let url = format!("sqlite:{}", folder.file("ids.db"));
     let drill = ["drill", "crash", &url, "--for", "1s", "--window", "900ms", "--processes", "3", "--json"];
     let (code, lines) = lines(&drill);
@@ -69,4 +75,129 @@ fn processes_of_a_drill_are_killed_in_a_scratch_space_that_is_dropped() {
     let space: Value = serde_json::from_str(&listed[0]).unwrap();
     assert!(listed.len() == 1 && space["name"] == result["space"], "{listed:?}");
     assert!(space["state"].as_str().unwrap().starts_with("dropped at"), "{space}");
+}
+
+/// The one message of a drill that can't be held, started with these variables.
+fn cannot(args: &[&str], variables: &[(&str, &str)]) -> String {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_mintage"));
+    command.arg("drill").args(args).envs(variables.iter().copied()).stdin(Stdio::null());
+    let output = command.output().unwrap();
+    let text = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(3), "{args:?} with {variables:?}: {text}");
+    let messages = text.lines().filter(|line| line.contains("mintage: ")).count();
+    assert!(messages == 1 && text.starts_with("mintage: ") && !text.contains("panicked"), "{text}");
+    text
+}
+
+fn is_root() -> bool {
+    std::os::unix::fs::MetadataExt::uid(&std::fs::metadata("/proc/self").unwrap()) == 0
+}
+
+/// The servers of this build that are installed here.
+fn kinds_in_servers() -> Vec<Kind> {
+    let is_built = |kind: &Kind| match kind {
+        Kind::Sqlite => false,
+        Kind::Postgres => true,
+        Kind::MariaDb => cfg!(feature = "mysql"),
+        Kind::Etcd => cfg!(feature = "etcd"),
+        Kind::ZooKeeper => cfg!(feature = "zookeeper"),
+    };
+    Kind::ALL.iter().copied().filter(is_built).filter(|kind| servers::has(*kind)).collect()
+}
+
+#[test]
+fn a_folder_of_temporary_files_that_is_missing_is_told_and_not_made() {
+    let folder = Folder::new("drill-no-tmp");
+    let missing = folder.file("missing");
+    let tmpdir = [("TMPDIR", missing.as_str())];
+    for drill in
+        [&["pause", "sqlite"][..], &["crash", "sqlite"], &["restore", "sqlite"], &["clock", "--steps", "5ms"]]
+    {
+        let text = cannot(drill, &tmpdir);
+        assert!(text.contains(&missing) && text.contains("set TMPDIR"), "{text}");
+    }
+    for kind in kinds_in_servers() {
+        let text = cannot(&["partition", kind.name()], &tmpdir);
+        assert!(text.contains(&missing) && text.contains("set TMPDIR"), "{text}");
+    }
+    assert!(!Path::new(&missing).exists());
+}
+
+#[test]
+fn a_folder_that_the_user_of_servers_cannot_enter_is_told() {
+    if !is_root() {
+        return;
+    }
+    let folder = Folder::new("drill-closed-tmp");
+    let closed = folder.file("closed");
+    std::fs::create_dir(&closed).unwrap();
+    std::fs::set_permissions(&closed, std::fs::Permissions::from_mode(0o700)).unwrap();
+    for kind in kinds_in_servers() {
+        let text = cannot(&["crash", kind.name()], &[("TMPDIR", &closed)]);
+        assert!(
+            text.contains("can't reach") && text.contains(&closed) && text.contains("every user may enter"),
+            "{text}"
+        );
+    }
+    assert_eq!(std::fs::read_dir(&closed).unwrap().count(), 0, "something is left");
+}
+
+#[test]
+fn programs_that_are_missing_are_named_with_ci_too() {
+    let folder = Folder::new("drill-no-programs");
+    let programs = folder.file("bin");
+    std::fs::create_dir(&programs).unwrap();
+    std::fs::set_permissions(&programs, std::fs::Permissions::from_mode(0o755)).unwrap();
+    for program in ["sh", "setpriv", "chown", "test", "kill", "cp"] {
+        let found = ["/usr/bin", "/bin"]
+            .iter()
+            .map(|folder| Path::new(folder).join(program))
+            .find(|path| path.exists());
+        if let Some(found) = found {
+            symlink(found, Path::new(&programs).join(program)).unwrap();
+        }
+    }
+    for kind in kinds_in_servers() {
+        let said = match kind {
+            Kind::MariaDb => "mariadb-install-db",
+            Kind::Etcd => "etcdctl",
+            Kind::ZooKeeper => "java",
+            Kind::Sqlite | Kind::Postgres => continue,
+        };
+        let text = cannot(&["pause", kind.name()], &[("PATH", &programs), ("CI", "true")]);
+        assert!(text.contains(said) && !text.contains("nothing is skipped"), "{text}");
+    }
+}
+
+#[test]
+fn a_server_that_dies_at_its_start_is_told_of_with_its_last_words() {
+    for kind in kinds_in_servers() {
+        let (name, value, said) = match kind {
+            Kind::Etcd => ("ETCD_SNAPSHOT_COUNT", "nonsense", "nonsense"),
+            Kind::ZooKeeper => {
+                ("JDK_JAVA_OPTIONS", "-Dzookeeper.serverCnxnFactory=no.such.Factory", "its last words")
+            }
+            _ => continue,
+        };
+        let text = cannot(&["restore", kind.name()], &[(name, value)]);
+        assert!(text.contains("doesn't start") && text.contains(said), "{text}");
+    }
+}
+
+#[cfg(feature = "mysql")]
+#[test]
+fn servers_start_where_only_root_may_make_temporary_files() {
+    if !is_root() || !servers::has(Kind::MariaDb) {
+        return;
+    }
+    let folder = Folder::new("drill-roots-tmp");
+    let roots = folder.file("roots");
+    std::fs::create_dir(&roots).unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_mintage"));
+    command
+        .args(["drill", "crash", "mariadb", "--for", "1s", "--processes", "2", "--json"])
+        .env("TMPDIR", &roots);
+    let output = command.stdin(Stdio::null()).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(std::fs::read_dir(&roots).unwrap().count(), 0, "something is left");
 }

@@ -27,12 +27,7 @@ pub const KILLED: Fault = Fault {
     name: "server-killed",
     what: "every process of the server is killed, and it is started again",
     stores: IN_SERVERS,
-    run: |scene| {
-        down(scene, |place| {
-            place.servers.kill();
-            Ok(())
-        })
-    },
+    run: |scene| down(scene, |place| place.servers.kill()),
 };
 
 fn down(scene: &mut Scene, go_down: fn(&mut ServerPlace) -> Result<()>) -> Result<Evidence> {
@@ -43,7 +38,7 @@ fn down(scene: &mut Scene, go_down: fn(&mut ServerPlace) -> Result<()>) -> Resul
     let holds_at_start = place.servers.holds_at_start();
     let refuses = refuses(place);
     scene.fleet.wait(nanos)?;
-    self::place(scene)?.servers.start_again();
+    self::place(scene)?.servers.start_again()?;
     ensure!(refuses, "the server takes connections though it is down");
     let holds = if holds_at_start { scene.hold_after(before)? } else { no_hold(scene, before)? };
     Ok(evidence([
@@ -77,7 +72,7 @@ pub const LEADER_KILLED: Fault = Fault {
         let next = servers.leader()?;
         ensure!(next != leader, "a server that was killed leads");
         let holds_at_start = servers.holds_at_start();
-        servers.start_again();
+        servers.start_again()?;
         let holds = if holds_at_start { scene.hold_after(before)? } else { no_hold(scene, before)? };
         let pair = json!([leader, next]);
         Ok(evidence([("down_ms", json!(nanos / MS)), ("leaders", pair), ("holds", json!(holds))]))
@@ -92,7 +87,7 @@ pub const PUT_BACK: Fault = Fault {
     run: |scene| {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let name = format!("kept-{}", COUNT.fetch_add(1, Ordering::Relaxed));
-        place(scene)?.servers.keep(&name);
+        place(scene)?.servers.keep(&name)?;
         scene.recover()?;
         scene.settle()?;
         let before = scene.serial()?;
@@ -102,7 +97,7 @@ pub const PUT_BACK: Fault = Fault {
         let place = place(scene)?;
         // Nobody comes back before it was seen what is missing.
         place.set_all(Mode::Cut);
-        place.servers.put_back(&name);
+        place.servers.put_back(&name)?;
         let (restored, holds) = (scene.serial(), scene.holds());
         self::place(scene)?.set_all(Mode::Pass);
         let (restored, holds) = (restored?, holds?);
@@ -177,7 +172,7 @@ pub const RESTORED: Fault = Fault {
     stores: &[Kind::Postgres],
     run: |scene| {
         let before = scene.holds()?;
-        let backup = place(scene)?.servers.postgres()?.backup(false);
+        let backup = place(scene)?.servers.postgres()?.backup(false)?;
         let nanos = scene.windows(50, 150);
         scene.fleet.wait(nanos)?;
         let place = place(scene)?;
@@ -185,8 +180,8 @@ pub const RESTORED: Fault = Fault {
         // Nobody comes back before it was seen what is missing.
         place.set_all(Mode::Cut);
         place.servers.postgres()?.stop();
-        place.servers.postgres()?.restore(&backup);
-        place.servers.start_again();
+        place.servers.postgres()?.restore(&backup)?;
+        place.servers.start_again()?;
         let restored = place.high_mark();
         place.set_all(Mode::Pass);
         let restored = restored?;
@@ -215,9 +210,9 @@ pub const PROMOTED_IN_SYNC: Fault = Fault {
 fn promote(scene: &mut Scene, in_sync: bool) -> Result<Evidence> {
     let before = scene.holds()?;
     let place = place(scene)?;
-    let mut replica = place.servers.postgres()?.backup(true);
-    replica.start_again();
-    replica.catches_up(place.servers.postgres()?);
+    let mut replica = place.servers.postgres()?.backup(true)?;
+    replica.start_again()?;
+    replica.catches_up(place.servers.postgres()?)?;
     if in_sync {
         place.servers.postgres()?.query("postgres", "ALTER SYSTEM SET synchronous_standby_names = '*'")?;
         place.servers.postgres()?.query("postgres", "SELECT pg_reload_conf()")?;
@@ -232,7 +227,7 @@ fn promote(scene: &mut Scene, in_sync: bool) -> Result<Evidence> {
         }
         ensure!(is_sync, "the replica isn't synchronous");
     } else {
-        replica.unfollow();
+        replica.unfollow()?;
     }
     let nanos = scene.windows(40, 100);
     scene.fleet.wait(nanos)?;
@@ -240,12 +235,12 @@ fn promote(scene: &mut Scene, in_sync: bool) -> Result<Evidence> {
     let newest = place.high_mark()?;
     let replayed: u64 = replica.query(super::store::DATABASE, super::store::HIGH_MARK)?.parse()?;
     let killed = SystemClock.monotonic_nanos();
-    place.servers.kill();
+    place.servers.kill()?;
     let refuses = refuses(place);
-    replica.promote();
+    replica.promote()?;
     // The server's share of the outage: nobody can reach a primary before.
     let promoted_ms = (SystemClock.monotonic_nanos() - killed) / MS;
-    let timeline = |server: &crate::servers::postgres::Postgres| {
+    let timeline = |server: &mintage_servers::Postgres| {
         server.query("postgres", "SELECT timeline_id FROM pg_control_checkpoint()")
     };
     let port = replica.port();
