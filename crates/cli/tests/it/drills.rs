@@ -3,6 +3,7 @@
 use crate::facade::Folder;
 use crate::{mintage, refusal};
 use mintage_testkit::servers;
+use mintage_testkit::signal;
 use mintage_testkit::soak::store::Kind;
 use serde_json::Value;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -200,4 +201,59 @@ fn servers_start_where_only_root_may_make_temporary_files() {
     let output = command.stdin(Stdio::null()).output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
     assert_eq!(std::fs::read_dir(&roots).unwrap().count(), 0, "something is left");
+}
+
+/// The processes that were started by this one and haven't ended.
+fn children(parent: u32) -> Vec<u32> {
+    let mut children = Vec::new();
+    for entry in std::fs::read_dir("/proc").unwrap().flatten() {
+        let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse().ok()) else { continue };
+        // The state and the parent follow the name, which stands in parentheses.
+        let stat = std::fs::read_to_string(entry.path().join("stat")).unwrap_or_default();
+        let mut words = stat.rsplit_once(") ").map_or("", |(_, rest)| rest).split(' ');
+        let (state, of) = (words.next(), words.next());
+        if of == Some(&parent.to_string()) && state != Some("Z") {
+            children.push(pid);
+        }
+    }
+    children
+}
+
+/// Whether it runs, or stands.
+fn is_there(pid: u32) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    stat.rsplit_once(") ").is_some_and(|(_, rest)| !rest.starts_with(['Z', 'X']))
+}
+
+/// Asks again and again for half a minute.
+fn soon(mut holds: impl FnMut() -> bool) -> bool {
+    (0..3_000).any(|_| {
+        holds() || {
+            std::thread::park_timeout(std::time::Duration::from_millis(10));
+            false
+        }
+    })
+}
+
+#[test]
+fn no_process_of_a_drill_that_is_killed_is_left_not_even_a_stopped_one() {
+    let folder = Folder::new("drill-killed");
+    let url = format!("sqlite:{}", folder.file("ids.db"));
+    crate::lines(&["store", "create", &url, "orders", "--snowflake", "twitter"]);
+    let mut command = Command::new(env!("CARGO_BIN_EXE_mintage"));
+    command.args(["drill", "pause", &url, "--window", "3s", "--for", "9s"]).env("TMPDIR", folder.file(""));
+    let mut drill = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let mut minting = Vec::new();
+    let stands = soon(|| {
+        minting = children(drill.id());
+        minting.len() >= 4 && minting.iter().any(|pid| signal::is_stopped(*pid).unwrap_or(false))
+    });
+    drill.kill().unwrap();
+    drill.wait().unwrap();
+    assert!(stands, "no process was stopped: {minting:?}");
+    let are_gone = soon(|| !minting.iter().any(|pid| is_there(*pid)));
+    let left: Vec<u32> = minting.into_iter().filter(|pid| is_there(*pid)).collect();
+    // Whatever the answer: nothing of the test is left.
+    left.iter().for_each(|pid| drop(Command::new("kill").args(["-KILL", &pid.to_string()]).status()));
+    assert!(are_gone, "{left:?} are left");
 }
