@@ -64,6 +64,7 @@ fn a_drill_says_what_it_will_do_and_refuses_what_it_cannot() {
 fn processes_of_a_drill_are_killed_in_a_scratch_space_that_is_dropped() {
     let folder = Folder::new("drill-crash");
     let url = format!("sqlite:{}", folder.file("ids.db"));
+    crate::lines(&["store", "create", &url, "orders", "--snowflake", "twitter"]);
     let drill = ["drill", "crash", &url, "--for", "1s", "--window", "900ms", "--processes", "3", "--json"];
     let (code, lines) = lines(&drill);
     let result = lines.last().unwrap();
@@ -74,8 +75,33 @@ fn processes_of_a_drill_are_killed_in_a_scratch_space_that_is_dropped() {
     );
     let listed = crate::lines(&["store", "list", &url, "--all", "--json"]);
     let space: Value = serde_json::from_str(&listed[0]).unwrap();
-    assert!(listed.len() == 1 && space["name"] == result["space"], "{listed:?}");
+    assert!(listed.len() == 2 && space["name"] == result["space"], "{listed:?}");
     assert!(space["state"].as_str().unwrap().starts_with("dropped at"), "{space}");
+}
+
+#[test]
+fn a_picture_that_cannot_be_written_is_told_before_the_drill_and_one_that_stops_midway_after_the_table() {
+    let folder = Folder::new("drill-svg");
+    let path = folder.file("missing/clock.svg");
+    let drill = ["drill", "clock", "--steps", "50ms", "--observe", "300ms", "--svg"];
+    let output = mintage(&[&drill[..], &[&path]].concat());
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.code() == Some(3) && told.contains(&path), "{told}");
+    let out = String::from_utf8(output.stdout).unwrap();
+    assert!(!out.contains("goes back by 50 ms"), "the drill was held: {out}");
+    // It opens, and takes nothing.
+    let output = mintage(&[&drill[..], &["/dev/full"]].concat());
+    let out = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.code() == Some(3) && out.contains("CLOCK BACK BY"), "{out}");
+    assert!(String::from_utf8_lossy(&output.stderr).contains("writing /dev/full"));
+    // A picture takes the place of a longer file; a plan makes none.
+    let svg = folder.file("clock.svg");
+    mintage(&["drill", "clock", "--dry-run", "--svg", &svg]);
+    assert!(!Path::new(&svg).exists(), "a plan was carried out");
+    std::fs::write(&svg, "x".repeat(1 << 20)).unwrap();
+    assert_eq!(mintage(&[&drill[..], &[&svg]].concat()).status.code(), Some(0));
+    let picture = std::fs::read_to_string(&svg).unwrap();
+    assert!(picture.starts_with("<svg") && picture.trim_end().ends_with("</svg>"), "{picture}");
 }
 
 /// The one message of a drill that can't be held, started with these variables.
