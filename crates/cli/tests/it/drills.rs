@@ -104,6 +104,21 @@ fn a_picture_that_cannot_be_written_is_told_before_the_drill_and_one_that_stops_
     assert!(picture.starts_with("<svg") && picture.trim_end().ends_with("</svg>"), "{picture}");
 }
 
+#[cfg(feature = "mysql")]
+#[test]
+fn writes_lost_by_a_restore_are_those_that_were_written() {
+    if !servers::has(Kind::MariaDb) {
+        return;
+    }
+    let drill = ["drill", "restore", "mariadb", "--for", "1s", "--processes", "2", "--json"];
+    let (code, lines) = lines(&drill);
+    let result = lines.last().unwrap();
+    assert!(code == 0 && result["event"] == "result", "{lines:?}");
+    // Two processes renew some times a second.
+    let lost = result["faults"]["put-back"]["evidence"]["writes_lost"].as_u64().unwrap();
+    assert!((1..10_000).contains(&lost), "{lost} writes");
+}
+
 /// The one message of a drill that can't be held, started with these variables.
 fn cannot(args: &[&str], variables: &[(&str, &str)]) -> String {
     let mut command = Command::new(env!("CARGO_BIN_EXE_mintage"));

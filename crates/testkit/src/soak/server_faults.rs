@@ -103,9 +103,17 @@ pub const PUT_BACK: Fault = Fault {
         let (restored, holds) = (restored?, holds?);
         ensure!(newest > before && restored < newest, "serial {restored} after the restore, {newest} before");
         let holds = scene.hold_after(holds)?;
-        Ok(evidence([("writes_lost", json!(newest - restored)), ("holds", json!(holds))]))
+        Ok(evidence([("writes_lost", json!(writes_between(restored, newest))), ("holds", json!(holds))]))
     },
 };
+
+/// How many writes lie between two serials: each raises it by one, and each hold lets it jump by [`SERIAL_JUMP`] besides.
+const fn writes_between(older: u64, newer: u64) -> u64 {
+    newer.saturating_sub(older) % SERIAL_JUMP
+}
+
+/// How far a serial jumps when a hold begins, as a space's rules say; nobody writes as often.
+const SERIAL_JUMP: u64 = 1 << 32;
 
 /// Connections of some processes end, and can't be made again for a while.
 pub const CUT: Fault = Fault {
@@ -277,5 +285,19 @@ fn place(scene: &mut Scene) -> Result<&mut ServerPlace> {
     match &mut scene.store {
         Store::Server(place) => Ok(place),
         _ => bail!("the store is no server of the run"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_jump_of_a_serial_is_no_write() {
+        for (older, newer, writes) in
+            [(7, 7, 0), (7, 12, 5), (7, 7 + (1 << 32) + 3, 3), (7, 8 + (3 << 32), 1), (12, 7, 0)]
+        {
+            assert_eq!(writes_between(older, newer), writes, "{older} to {newer}");
+        }
     }
 }
