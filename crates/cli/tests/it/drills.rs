@@ -104,6 +104,99 @@ fn a_picture_that_cannot_be_written_is_told_before_the_drill_and_one_that_stops_
     assert!(picture.starts_with("<svg") && picture.trim_end().ends_with("</svg>"), "{picture}");
 }
 
+#[test]
+fn a_store_that_is_not_there_is_refused_and_not_made() {
+    let folder = Folder::new("drill-mistyped");
+    let url = format!("sqlite:{}", folder.file("typo.db"));
+    for drill in ["pause", "crash", "restore"] {
+        let (code, told) = refusal(&["drill", drill, &url]);
+        assert!(
+            code == 2 && told.contains("no store is there") && told.contains("mintage store create"),
+            "{told}"
+        );
+    }
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "something was made");
+    assert_eq!(mintage(&["drill", "pause", "--dry-run", &url]).status.code(), Some(0));
+}
+
+#[cfg(feature = "etcd")]
+#[test]
+fn a_prefix_of_etcd_without_a_store_is_refused_and_nothing_is_written() {
+    let Some(cluster) = servers::etcd::Etcd::shared() else { return };
+    let url = cluster.url(&cluster.prefix());
+    let (code, told) = refusal(&["drill", "crash", &url]);
+    assert!(code == 2 && told.contains("no store is there"), "{told}");
+    assert_eq!(cluster.control(&["get", "", "--prefix", "--keys-only"]).unwrap(), "");
+}
+
+#[cfg(feature = "zookeeper")]
+#[test]
+fn a_path_of_zookeeper_without_a_store_is_refused_and_nothing_is_written() {
+    let Some(ensemble) = servers::zookeeper::ZooKeeper::shared() else { return };
+    let url = ensemble.url("drill-typo");
+    for _ in 0..2 {
+        let (code, told) = refusal(&["drill", "pause", &url]);
+        assert!(code == 2 && told.contains("no store is there"), "{told}");
+    }
+    let (code, told) = refusal(&["store", "list", &url]);
+    assert!(code == 2 && told.contains("has no tables yet"), "{told}");
+}
+
+#[test]
+fn a_server_without_a_store_is_refused_and_gets_no_tables() {
+    let Some(server) = servers::postgres::Postgres::shared() else { return };
+    let database = server.database();
+    let (code, told) = refusal(&["drill", "partition", &server.url(&database)]);
+    assert!(code == 2 && told.contains("no store is there"), "{told}");
+    let sql = "SELECT count(*) FROM information_schema.schemata WHERE schema_name = 'mintage'";
+    assert_eq!(server.query(&database, sql).unwrap(), "0");
+}
+
+#[test]
+fn a_file_that_cannot_be_copied_as_a_store_is_told_for_what_it_is() {
+    let folder = Folder::new("drill-files");
+    let [store, text, empty, foreign, alone] =
+        ["store.db", "text.db", "empty.db", "foreign.db", "alone.db"].map(|name| folder.file(name));
+    let url = |path: &str| format!("sqlite:{path}");
+    crate::lines(&["store", "create", &url(&store), "orders", "--snowflake", "twitter"]);
+    std::fs::copy(&store, &alone).unwrap();
+    std::fs::write(&text, "this is no database\n").unwrap();
+    std::fs::write(&empty, "").unwrap();
+    // A database of one page, with no table in it.
+    let mut page = std::fs::read(&store).unwrap();
+    page.truncate(4_096);
+    page[28..32].copy_from_slice(&1_u32.to_be_bytes());
+    page[100..108].copy_from_slice(&[13, 0, 0, 0, 0, 0, 0, 0]);
+    std::fs::write(&foreign, page).unwrap();
+    for (path, code, what) in [
+        (&text, 2, "no database of SQLite"),
+        (&empty, 2, "without a store"),
+        (&foreign, 2, "without a store"),
+        (&alone, 3, "alone.db-serial is missing"),
+    ] {
+        let (found, told) = refusal(&["drill", "restore", &url(path)]);
+        assert!(found == code && told.contains(what) && !told.contains("os error"), "{found} {told}");
+        assert!(!Path::new(&format!("{path}-serial")).exists(), "a side-car was made");
+    }
+}
+
+#[test]
+fn a_url_that_a_drill_cannot_use_is_refused_before_the_plan() {
+    for (url, what) in [
+        ("postgres://h/db?sslmode=verify-full", "name is verified"),
+        ("mysql://u:secret@h/db?ssl-mode=verify_identity", "name is verified"),
+        ("postgres://h/db?sslmode=nonsense", "verify-full expected"),
+        ("postgres://h/db?nope=1", "nope"),
+        ("mysql://h/db?nope=1", "nope"),
+    ] {
+        if url.starts_with("mysql") && !cfg!(feature = "mysql") {
+            continue;
+        }
+        let (code, told) = refusal(&["drill", "partition", "--dry-run", url]);
+        assert!(code == 2 && told.contains(what) && !told.contains("secret"), "{told}");
+    }
+}
+
 #[cfg(feature = "mysql")]
 #[test]
 fn writes_lost_by_a_restore_are_those_that_were_written() {
