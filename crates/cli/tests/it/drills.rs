@@ -255,6 +255,10 @@ fn a_folder_of_temporary_files_that_is_missing_is_told_and_not_made() {
         let text = cannot(&["partition", kind.name()], &tmpdir);
         assert!(text.contains(&missing) && text.contains("set TMPDIR"), "{text}");
     }
+    if servers::has(Kind::Postgres) {
+        let text = cannot(&["failover"], &tmpdir);
+        assert!(text.contains(&missing) && text.contains("set TMPDIR"), "{text}");
+    }
     assert!(!Path::new(&missing).exists());
 }
 
