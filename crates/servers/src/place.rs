@@ -214,8 +214,10 @@ pub(crate) fn silent(name: &str, log: &Path) -> io::Error {
     let text = String::from_utf8_lossy(&text);
     let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
     let end = lines[lines.len().saturating_sub(LINES)..].join("\n");
-    let said = if end.is_empty() { "it said nothing".to_owned() } else { format!("its last words:\n{end}") };
-    io::Error::other(format!("{name} doesn't start; {said}"))
+    io::Error::other(match end.as_str() {
+        "" => format!("{name} doesn't start, and says nothing; see whether it starts by hand"),
+        end => format!("{name} doesn't start; mend what its last words name:\n{end}"),
+    })
 }
 
 /// Whether this process may become another user.
