@@ -29,6 +29,8 @@ impl Folder {
         loop {
             let count = COUNT.fetch_add(1, Ordering::Relaxed);
             let path = std::env::temp_dir().join(format!("mintage-{name}-{}-{count}", std::process::id()));
+            // Servers and their programs run in `/`.
+            let path = std::path::absolute(path)?;
             match fs::DirBuilder::new().mode(0o700).create(&path) {
                 Ok(()) => return Ok(Self(path)),
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}

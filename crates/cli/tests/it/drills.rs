@@ -341,6 +341,21 @@ fn servers_start_where_only_root_may_make_temporary_files() {
     assert_eq!(std::fs::read_dir(&roots).unwrap().count(), 0, "something is left");
 }
 
+#[test]
+fn a_folder_of_temporary_files_may_be_named_from_where_the_drill_is_started() {
+    let folder = Folder::new("drill-relative-tmp");
+    std::fs::create_dir(folder.file("tmp")).unwrap();
+    std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
+    for kind in kinds_in_servers() {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_mintage"));
+        command.args(["drill", "crash", kind.name(), "--for", "1s", "--processes", "2", "--json"]);
+        command.current_dir(folder.path()).env("TMPDIR", "tmp").stdin(Stdio::null());
+        let output = command.output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{kind:?}: {}", String::from_utf8_lossy(&output.stderr));
+    }
+    assert_eq!(std::fs::read_dir(folder.file("tmp")).unwrap().count(), 0, "something is left");
+}
+
 /// The processes that were started by this one and haven't ended.
 fn children(parent: u32) -> Vec<u32> {
     let mut children = Vec::new();
