@@ -173,6 +173,8 @@ fn a_file_that_cannot_be_copied_as_a_store_is_told_for_what_it_is() {
         (&empty, 2, "without a store"),
         (&foreign, 2, "without a store"),
         (&alone, 3, "alone.db-serial is missing"),
+        (&folder.file(""), 2, "no file"),
+        (&"/dev/null".to_owned(), 2, "no file"),
     ] {
         let (found, told) = refusal(&["drill", "restore", &url(path)]);
         assert!(found == code && told.contains(what) && !told.contains("os error"), "{found} {told}");

@@ -229,7 +229,7 @@ impl Fleet {
 fn refuse_what_is_not_there(whose: &Whose, url: &str, space: &str) -> Result<(), Failure> {
     match whose {
         Whose::Own(_) => return Ok(()),
-        Whose::CopyOf(path) if path.is_file() => refuse_what_is_no_store(path, url, space)?,
+        Whose::CopyOf(path) if path.exists() => refuse_what_is_no_store(path, url, space)?,
         _ => {}
     }
     is_store(url, space)?.then_some(()).ok_or_else(|| {
@@ -243,6 +243,9 @@ fn refuse_what_is_not_there(whose: &Whose, url: &str, space: &str) -> Result<(),
 /// A file without its side-car is no store, or has lost it. That is seen on a copy: whoever opens a store makes its side-car anew.
 fn refuse_what_is_no_store(path: &Path, url: &str, space: &str) -> Result<(), Failure> {
     const HEAD: &[u8] = b"SQLite format 3\0";
+    if !path.is_file() {
+        return Err(usage(format!("{url}: that is no file; name that of a store")));
+    }
     let mut head = Vec::new();
     let told = || format!("reading {}", path.display());
     let file = File::open(path).with_context(told)?;
