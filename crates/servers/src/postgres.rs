@@ -1,6 +1,6 @@
 //! PostgreSQL servers: started, stopped, killed, copied, followed and promoted.
 
-use super::place::{Folder, Running, as_server, free_port, is_root, run};
+use super::place::{Folder, Running, as_server, free_port, give_to_server, run, silent};
 use mintage::time::pause;
 use std::fs;
 use std::io;
@@ -40,7 +40,7 @@ impl Postgres {
     }
 
     fn start_as(programs: &Path, settings: &[(&str, &str)], is_private: bool) -> io::Result<Self> {
-        let folder = Folder::new("postgres")?;
+        let folder = Folder::of_server("postgres")?;
         let mut initdb = as_server(&name(programs, "initdb"));
         initdb.args(["-U", "postgres", "--auth=trust", "--no-sync", "-E", "UTF8", "--locale=C", "-D"]);
         run(initdb.arg(folder.path().join("data")))?;
@@ -93,8 +93,7 @@ impl Postgres {
                 break;
             }
         }
-        let log = fs::read_to_string(self.log()).unwrap_or_default();
-        Err(io::Error::other(format!("PostgreSQL doesn't start:\n{log}")))
+        Err(silent("PostgreSQL", &self.log()))
     }
 
     /// Whether it answers before it ends, and within some seconds.
@@ -183,7 +182,7 @@ impl Postgres {
     /// # Errors
     /// When the backup can't be made.
     pub fn backup(&self, follows: bool) -> io::Result<Self> {
-        let folder = Folder::new("postgres")?;
+        let folder = Folder::of_server("postgres")?;
         let data = folder.path().join("data");
         let mut command = as_server(&name(&self.programs, "pg_basebackup"));
         command
@@ -231,10 +230,7 @@ impl Postgres {
     /// # Errors
     /// When that can't be done.
     pub fn take_over(&self) -> io::Result<()> {
-        if is_root() {
-            run(Command::new("chown").args(["-R", "postgres:postgres"]).arg(self.data()))?;
-        }
-        Ok(())
+        give_to_server(&self.data())
     }
 
     /// Makes a replica a primary.

@@ -1,6 +1,7 @@
-//! Signals: stopping a process, letting it go on, asking it to end, and an end to one that hangs.
+//! Signals: stopping a process, letting it go on, asking it to end, and an end to one that hangs or that nobody is left to end.
 
 use std::io;
+use std::process::Command;
 use std::time::Duration;
 
 /// Stops a process (SIGSTOP); it can't catch or ignore it.
@@ -62,6 +63,35 @@ pub fn die_after(limit: Duration) {
     }
 }
 
+/// Lets a program that is started by this thread end with it, by SIGKILL, which a stopped process can't outlast either: whoever started it
+/// may be killed and end nothing. Where the system has no such thing (any but Linux), it does nothing.
+pub fn ends_with_its_starter(program: &mut Command) {
+    #[cfg(target_os = "linux")]
+    {
+        use std::os::unix::process::CommandExt;
+        let starter = std::process::id();
+        let arm = move || {
+            #[expect(unsafe_code, reason = "prctl has no safe interface in std")]
+            // SAFETY: with PR_SET_PDEATHSIG prctl takes a number, and touches no memory.
+            if unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) } != 0 {
+                return Err(io::Error::last_os_error());
+            }
+            // It may have died before.
+            if std::os::unix::process::parent_id() != starter {
+                return Err(io::Error::from(io::ErrorKind::BrokenPipe));
+            }
+            Ok(())
+        };
+        #[expect(unsafe_code, reason = "a system call between fork and exec")]
+        // SAFETY: both calls are safe after a fork of a process with threads: they take no lock and no memory.
+        unsafe {
+            program.pre_exec(arm);
+        }
+    }
+    #[cfg(not(target_os = "linux"))]
+    let _ = program;
+}
+
 fn send(pid: u32, signal: i32) -> io::Result<()> {
     let pid = i32::try_from(pid).ok().filter(|pid| *pid > 1);
     // 0, -1 and the like name groups of processes.
@@ -75,7 +105,6 @@ fn send(pid: u32, signal: i32) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::process::Command;
 
     #[test]
     fn a_stopped_process_is_seen_to_be_stopped() {

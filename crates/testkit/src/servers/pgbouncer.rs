@@ -24,10 +24,10 @@ impl PgBouncer {
     #[must_use]
     pub fn start(server: &Postgres) -> Option<Self> {
         if !Path::new(PROGRAM).exists() {
-            missing("PgBouncer");
+            missing("PgBouncer isn't installed");
             return None;
         }
-        let folder = Folder::new("pgbouncer").expect("a folder for temporary files");
+        let folder = Folder::of_server("pgbouncer").expect("a folder for temporary files");
         let port = free_port().expect("a free port");
         let users = folder.path().join("users");
         fs::write(&users, "\"postgres\" \"\"\n").expect("a folder of one's own");

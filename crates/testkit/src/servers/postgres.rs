@@ -1,8 +1,9 @@
 //! PostgreSQL servers for tests: those of `mintage-servers`, which end the test where something goes wrong.
 
-use super::missing;
+use super::started;
 use mintage_servers::Postgres as Server;
 use mintage_servers::postgres::programs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -18,11 +19,7 @@ impl Postgres {
     /// When it is installed and doesn't start.
     #[must_use]
     pub fn start(settings: &[(&str, &str)]) -> Option<Self> {
-        let Ok(programs) = programs(None) else {
-            missing("PostgreSQL");
-            return None;
-        };
-        Some(Self(Server::start(&programs, settings).expect("PostgreSQL starts")))
+        started(programs(None), |programs| Server::start(&programs, settings)).map(Self)
     }
 
     /// A new server of this major version; `None` when it isn't installed.
@@ -31,11 +28,9 @@ impl Postgres {
     /// When it is installed and doesn't start.
     #[must_use]
     pub fn start_version(version: u32, settings: &[(&str, &str)]) -> Option<Self> {
-        let Some(programs) = programs_of(version) else {
-            missing(&format!("PostgreSQL {version}"));
-            return None;
-        };
-        Some(Self(Server::start(&programs, settings).expect("PostgreSQL starts")))
+        let looked_for = || io::Error::other(format!("PostgreSQL {version} isn't installed"));
+        let programs = programs_of(version).ok_or_else(looked_for);
+        started(programs, |programs| Server::start(&programs, settings)).map(Self)
     }
 
     /// The server that tests which run at the same time share, each with a database of its own.
@@ -123,7 +118,7 @@ impl Postgres {
     ///
     /// # Errors
     /// What `psql` says.
-    pub fn query(&self, database: &str, sql: &str) -> std::io::Result<String> {
+    pub fn query(&self, database: &str, sql: &str) -> io::Result<String> {
         self.0.query(database, sql)
     }
 
@@ -131,7 +126,7 @@ impl Postgres {
     ///
     /// # Errors
     /// What `pg_dump` says.
-    pub fn definitions(&self, database: &str) -> std::io::Result<String> {
+    pub fn definitions(&self, database: &str) -> io::Result<String> {
         self.0.definitions(database)
     }
 

@@ -55,6 +55,14 @@ impl Cuttable {
     }
 }
 
+/// Whether a store of this URL can be reached through proxies.
+///
+/// # Errors
+/// Why it can't: it leads to no network, or asks that the server's name is verified, which a proxy doesn't have.
+pub fn can_be_cut(url: &str) -> Result<()> {
+    Parts::of(url).map(drop)
+}
+
 impl Parts {
     fn of(url: &str) -> Result<Self> {
         let (scheme, rest) = url.split_once("://").unwrap_or((url.split(':').next().unwrap_or_default(), ""));
@@ -71,7 +79,7 @@ impl Parts {
         };
         let (hosts, behind) = (&rest[login..end], &rest[end..]);
         ensure!(
-            !behind.contains("verify-full") && !behind.contains("VERIFY_IDENTITY"),
+            !asks_for_a_name(behind),
             "the URL asks that the server's name is verified; a connection through a proxy has another, so leave that out for a drill"
         );
         ensure!(!hosts.is_empty(), "no host stands in the URL");
@@ -88,6 +96,24 @@ impl Parts {
     }
 }
 
+/// Whether the options of a URL ask that the server's name is verified.
+fn asks_for_a_name(behind: &str) -> bool {
+    let options =
+        behind.split_once('?').map_or("", |(_, options)| options).to_ascii_lowercase().replace('_', "-");
+    options.split('&').any(|option| {
+        match option.split_once('=').unwrap_or((option, "")) {
+            ("sslmode", mode) => mode == "verify-full",
+            // Its driver can't verify alone who signed a certificate.
+            ("ssl-mode", mode) => mode.starts_with("verify-"),
+            ("require-ssl", is_on) => is_on == "true" && !options.contains("verify-identity=false"),
+            // etcd's, which knows no TLS without.
+            ("tls", is_on) => is_on == "on",
+            ("ca" | "cert" | "key", _) => true,
+            _ => false,
+        }
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -98,6 +124,7 @@ mod tests {
             ("postgres://u:p@a,b:6432/db?x=1", "postgres://u:p@", &[("a", 5432), ("b", 6432)][..], "/db?x=1"),
             ("etcd://[::1]:4,h", "etcd://", &[("::1", 4), ("h", 2379)], ""),
             ("zookeeper://[::1]/chroot", "zookeeper://", &[("::1", 2181)], "/chroot"),
+            ("etcd://h/p?tls=off", "etcd://", &[("h", 2379)], "/p?tls=off"),
             ("mysql://u:a/b@c@h/db", "mysql://u:a/b@c@", &[("h", 3306)], "/db"),
         ] {
             let parts = Parts::of(url).unwrap();
@@ -118,6 +145,11 @@ mod tests {
             ("postgres://h/db?sslmode=verify-full", "verified"),
             ("postgres:///db", "no host"),
             ("mysql://h:x/db", "port x"),
+            ("mysql://h/db?ssl-mode=Verify-CA", "verified"),
+            ("mariadb://h/db?x=1&ssl-mode=verify_identity", "verified"),
+            ("mysql://h/db?require_ssl=true", "verified"),
+            ("etcd://h/p?tls=on", "verified"),
+            ("etcd://h/p?ca=/etc/ca.pem", "verified"),
         ] {
             let words = format!("{:#}", Parts::of(url).unwrap_err());
             assert!(words.contains(what), "{words}");

@@ -234,13 +234,13 @@ impl Scene {
 /// Makes a run.
 ///
 /// # Errors
-/// When it can't be made at all: no store, no program. `Ok(None)` when the store's server isn't installed.
-pub fn run(options: &Options) -> Result<Option<Report>> {
+/// When it can't be made at all: no store, no server, no program.
+pub fn run(options: &Options) -> Result<Report> {
     let scratch = Arc::new(match &options.folder {
         Some(folder) => Scratch::kept(folder)?,
         None => Scratch::new()?,
     });
-    let Some(store) = Store::start(&options.store, options.processes, &scratch)? else { return Ok(None) };
+    let store = Store::start(&options.store, options.processes, &scratch)?;
     store.create(&options.program, &options.space, &space_flags(options.window_ms))?;
     let shim = clock_shim::build(scratch.path()).ok();
     let plan = Plan {
@@ -276,7 +276,7 @@ pub fn run(options: &Options) -> Result<Option<Report>> {
     }
     scene.store.clean_up(options)?;
     report.judge();
-    Ok(Some(report))
+    Ok(report)
 }
 
 /// Flags of `store create` for short windows.

@@ -126,7 +126,7 @@ impl Process {
         Self::run(command, messages, plan.worker, deeds, common)
     }
 
-    /// Starts any program that prints an id a line.
+    /// Starts any program that prints an id a line. It ends with this thread.
     ///
     /// # Errors
     /// When it can't be started.
@@ -140,6 +140,7 @@ impl Process {
         let log = OpenOptions::new().create(true).append(true).open(&messages);
         let log = log.with_context(|| format!("making {}", messages.display()))?;
         let command = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(log);
+        signal::ends_with_its_starter(command);
         let mut child = command.spawn().with_context(|| format!("starting {command:?}"))?;
         let out = child.stdout.take().context("its output is piped")?;
         let (deeds, common) = (Arc::clone(deeds), Arc::clone(common));

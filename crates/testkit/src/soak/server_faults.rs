@@ -27,12 +27,7 @@ pub const KILLED: Fault = Fault {
     name: "server-killed",
     what: "every process of the server is killed, and it is started again",
     stores: IN_SERVERS,
-    run: |scene| {
-        down(scene, |place| {
-            place.servers.kill();
-            Ok(())
-        })
-    },
+    run: |scene| down(scene, |place| place.servers.kill()),
 };
 
 fn down(scene: &mut Scene, go_down: fn(&mut ServerPlace) -> Result<()>) -> Result<Evidence> {
@@ -43,7 +38,7 @@ fn down(scene: &mut Scene, go_down: fn(&mut ServerPlace) -> Result<()>) -> Resul
     let holds_at_start = place.servers.holds_at_start();
     let refuses = refuses(place);
     scene.fleet.wait(nanos)?;
-    self::place(scene)?.servers.start_again();
+    self::place(scene)?.servers.start_again()?;
     ensure!(refuses, "the server takes connections though it is down");
     let holds = if holds_at_start { scene.hold_after(before)? } else { no_hold(scene, before)? };
     Ok(evidence([
@@ -77,7 +72,7 @@ pub const LEADER_KILLED: Fault = Fault {
         let next = servers.leader()?;
         ensure!(next != leader, "a server that was killed leads");
         let holds_at_start = servers.holds_at_start();
-        servers.start_again();
+        servers.start_again()?;
         let holds = if holds_at_start { scene.hold_after(before)? } else { no_hold(scene, before)? };
         let pair = json!([leader, next]);
         Ok(evidence([("down_ms", json!(nanos / MS)), ("leaders", pair), ("holds", json!(holds))]))
@@ -92,7 +87,7 @@ pub const PUT_BACK: Fault = Fault {
     run: |scene| {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let name = format!("kept-{}", COUNT.fetch_add(1, Ordering::Relaxed));
-        place(scene)?.servers.keep(&name);
+        place(scene)?.servers.keep(&name)?;
         scene.recover()?;
         scene.settle()?;
         let before = scene.serial()?;
@@ -102,15 +97,23 @@ pub const PUT_BACK: Fault = Fault {
         let place = place(scene)?;
         // Nobody comes back before it was seen what is missing.
         place.set_all(Mode::Cut);
-        place.servers.put_back(&name);
+        place.servers.put_back(&name)?;
         let (restored, holds) = (scene.serial(), scene.holds());
         self::place(scene)?.set_all(Mode::Pass);
         let (restored, holds) = (restored?, holds?);
         ensure!(newest > before && restored < newest, "serial {restored} after the restore, {newest} before");
         let holds = scene.hold_after(holds)?;
-        Ok(evidence([("writes_lost", json!(newest - restored)), ("holds", json!(holds))]))
+        Ok(evidence([("writes_lost", json!(writes_between(restored, newest))), ("holds", json!(holds))]))
     },
 };
+
+/// How many writes lie between two serials: each raises it by one, and each hold lets it jump by [`SERIAL_JUMP`] besides.
+const fn writes_between(older: u64, newer: u64) -> u64 {
+    newer.saturating_sub(older) % SERIAL_JUMP
+}
+
+/// How far a serial jumps when a hold begins, as a space's rules say; nobody writes as often.
+const SERIAL_JUMP: u64 = 1 << 32;
 
 /// Connections of some processes end, and can't be made again for a while.
 pub const CUT: Fault = Fault {
@@ -177,7 +180,7 @@ pub const RESTORED: Fault = Fault {
     stores: &[Kind::Postgres],
     run: |scene| {
         let before = scene.holds()?;
-        let backup = place(scene)?.servers.postgres()?.backup(false);
+        let backup = place(scene)?.servers.postgres()?.backup(false)?;
         let nanos = scene.windows(50, 150);
         scene.fleet.wait(nanos)?;
         let place = place(scene)?;
@@ -185,8 +188,8 @@ pub const RESTORED: Fault = Fault {
         // Nobody comes back before it was seen what is missing.
         place.set_all(Mode::Cut);
         place.servers.postgres()?.stop();
-        place.servers.postgres()?.restore(&backup);
-        place.servers.start_again();
+        place.servers.postgres()?.restore(&backup)?;
+        place.servers.start_again()?;
         let restored = place.high_mark();
         place.set_all(Mode::Pass);
         let restored = restored?;
@@ -215,9 +218,9 @@ pub const PROMOTED_IN_SYNC: Fault = Fault {
 fn promote(scene: &mut Scene, in_sync: bool) -> Result<Evidence> {
     let before = scene.holds()?;
     let place = place(scene)?;
-    let mut replica = place.servers.postgres()?.backup(true);
-    replica.start_again();
-    replica.catches_up(place.servers.postgres()?);
+    let mut replica = place.servers.postgres()?.backup(true)?;
+    replica.start_again()?;
+    replica.catches_up(place.servers.postgres()?)?;
     if in_sync {
         place.servers.postgres()?.query("postgres", "ALTER SYSTEM SET synchronous_standby_names = '*'")?;
         place.servers.postgres()?.query("postgres", "SELECT pg_reload_conf()")?;
@@ -232,7 +235,7 @@ fn promote(scene: &mut Scene, in_sync: bool) -> Result<Evidence> {
         }
         ensure!(is_sync, "the replica isn't synchronous");
     } else {
-        replica.unfollow();
+        replica.unfollow()?;
     }
     let nanos = scene.windows(40, 100);
     scene.fleet.wait(nanos)?;
@@ -240,12 +243,12 @@ fn promote(scene: &mut Scene, in_sync: bool) -> Result<Evidence> {
     let newest = place.high_mark()?;
     let replayed: u64 = replica.query(super::store::DATABASE, super::store::HIGH_MARK)?.parse()?;
     let killed = SystemClock.monotonic_nanos();
-    place.servers.kill();
+    place.servers.kill()?;
     let refuses = refuses(place);
-    replica.promote();
+    replica.promote()?;
     // The server's share of the outage: nobody can reach a primary before.
     let promoted_ms = (SystemClock.monotonic_nanos() - killed) / MS;
-    let timeline = |server: &crate::servers::postgres::Postgres| {
+    let timeline = |server: &mintage_servers::Postgres| {
         server.query("postgres", "SELECT timeline_id FROM pg_control_checkpoint()")
     };
     let port = replica.port();
@@ -282,5 +285,19 @@ fn place(scene: &mut Scene) -> Result<&mut ServerPlace> {
     match &mut scene.store {
         Store::Server(place) => Ok(place),
         _ => bail!("the store is no server of the run"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_jump_of_a_serial_is_no_write() {
+        for (older, newer, writes) in
+            [(7, 7, 0), (7, 12, 5), (7, 7 + (1 << 32) + 3, 3), (7, 8 + (3 << 32), 1), (12, 7, 0)]
+        {
+            assert_eq!(writes_between(older, newer), writes, "{older} to {newer}");
+        }
     }
 }

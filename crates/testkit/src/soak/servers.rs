@@ -1,11 +1,9 @@
 //! The servers of a run's store, of whichever kind.
 
 use super::store::{DATABASE, Kind};
-use crate::servers::etcd::Etcd;
-use crate::servers::mariadb::MariaDb;
-use crate::servers::postgres::Postgres;
-use crate::servers::zookeeper::ZooKeeper;
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
+use mintage_servers::postgres::programs;
+use mintage_servers::{Etcd, MariaDb, Postgres, ZooKeeper};
 
 /// Servers that may be killed and restored.
 #[derive(Debug)]
@@ -21,20 +19,24 @@ pub enum Servers {
 }
 
 impl Servers {
-    /// New ones; `None` when they aren't installed, or the kind has none.
-    #[must_use]
-    pub fn start(kind: Kind) -> Option<Self> {
-        Some(match kind {
-            Kind::Sqlite => return None,
-            Kind::Postgres => Self::Postgres(Postgres::start(&[])?),
-            Kind::MariaDb => {
-                let server = MariaDb::start_with(&[])?;
-                server.query("", "CREATE DATABASE ids").ok()?;
-                Self::MariaDb(server)
+    /// New ones.
+    ///
+    /// # Errors
+    /// When they aren't installed, don't start, or the kind has none.
+    pub fn start(kind: Kind) -> Result<Self> {
+        let started = match kind {
+            Kind::Sqlite => bail!("a store in a file has no server"),
+            Kind::Postgres => {
+                programs(None).and_then(|programs| Postgres::start(&programs, &[])).map(Self::Postgres)
             }
-            Kind::Etcd => Self::Etcd(Etcd::start(3)?),
-            Kind::ZooKeeper => Self::ZooKeeper(ZooKeeper::start(3)?),
-        })
+            Kind::MariaDb => MariaDb::start(&[]).and_then(|server| {
+                server.query("", "CREATE DATABASE ids")?;
+                Ok(Self::MariaDb(server))
+            }),
+            Kind::Etcd => Etcd::start(3).map(Self::Etcd),
+            Kind::ZooKeeper => ZooKeeper::start(3).map(Self::ZooKeeper),
+        };
+        started.with_context(|| format!("starting a throw-away store, {}", kind.name()))
     }
 
     /// Their ports.
@@ -73,23 +75,31 @@ impl Servers {
     }
 
     /// Kills all of them.
-    pub fn kill(&mut self) {
+    ///
+    /// # Errors
+    /// When they weren't running.
+    pub fn kill(&mut self) -> Result<()> {
         match self {
-            Self::Postgres(server) => server.kill(),
-            Self::MariaDb(server) => server.kill(),
+            Self::Postgres(server) => server.kill()?,
+            Self::MariaDb(server) => server.kill()?,
             Self::Etcd(cluster) => cluster.kill_all(),
             Self::ZooKeeper(ensemble) => ensemble.kill_all(),
         }
+        Ok(())
     }
 
     /// Starts those that don't run.
-    pub fn start_again(&mut self) {
+    ///
+    /// # Errors
+    /// What they say, when they don't start.
+    pub fn start_again(&mut self) -> Result<()> {
         match self {
-            Self::Postgres(server) => server.start_again(),
-            Self::MariaDb(server) => server.start_again(),
-            Self::Etcd(cluster) => cluster.start_again(),
-            Self::ZooKeeper(ensemble) => ensemble.start_again(),
+            Self::Postgres(server) => server.start_again()?,
+            Self::MariaDb(server) => server.start_again()?,
+            Self::Etcd(cluster) => cluster.start_again()?,
+            Self::ZooKeeper(ensemble) => ensemble.start_again()?,
         }
+        Ok(())
     }
 
     /// Whether a hold begins when all were killed and have started again. Members of etcd that elect a leader have lost nothing.
@@ -99,34 +109,41 @@ impl Servers {
     }
 
     /// Keeps what they have now, under this name. Some must be stopped for that, and are started again.
-    pub fn keep(&mut self, name: &str) {
+    ///
+    /// # Errors
+    /// When it can't be copied, or they don't start again.
+    pub fn keep(&mut self, name: &str) -> Result<()> {
         match self {
             // It makes base backups of its own.
             Self::Postgres(_) => {}
             Self::MariaDb(server) => {
-                server.kill();
-                server.copy_data(name);
-                server.start_again();
+                server.kill()?;
+                server.copy_data(name)?;
+                server.start_again()?;
             }
-            Self::Etcd(cluster) => cluster.save_snapshot(name),
+            Self::Etcd(cluster) => cluster.save_snapshot(name)?,
             Self::ZooKeeper(ensemble) => {
                 ensemble.kill_all();
-                ensemble.copy_data(name);
-                ensemble.start_again();
+                ensemble.copy_data(name)?;
+                ensemble.start_again()?;
             }
         }
+        Ok(())
     }
 
     /// Puts what was kept in the place of what they have, as an operator would, and starts them.
-    pub fn put_back(&mut self, name: &str) {
-        self.kill();
+    ///
+    /// # Errors
+    /// When there is no such copy, or they don't start on it.
+    pub fn put_back(&mut self, name: &str) -> Result<()> {
+        self.kill()?;
         match self {
             Self::Postgres(_) => {}
-            Self::MariaDb(server) => server.put_back(name, false),
-            Self::Etcd(cluster) => cluster.restore_snapshot(name, Some(name)),
-            Self::ZooKeeper(ensemble) => ensemble.put_back(name),
+            Self::MariaDb(server) => server.put_back(name, false)?,
+            Self::Etcd(cluster) => cluster.restore_snapshot(name, Some(name))?,
+            Self::ZooKeeper(ensemble) => ensemble.put_back(name)?,
         }
-        self.start_again();
+        self.start_again()
     }
 
     /// The number of the one that leads.
@@ -147,8 +164,8 @@ impl Servers {
     /// When there is but one.
     pub fn kill_one(&mut self, number: usize) -> Result<()> {
         match self {
-            Self::Etcd(cluster) => cluster.kill(number),
-            Self::ZooKeeper(ensemble) => ensemble.kill(number),
+            Self::Etcd(cluster) => cluster.kill(number)?,
+            Self::ZooKeeper(ensemble) => ensemble.kill(number)?,
             other => bail!("{other:?} is one server"),
         }
         Ok(())

@@ -5,6 +5,7 @@ use super::servers::Servers;
 use super::{Options, scenes};
 use crate::proxy::{Mode, Proxy};
 use anyhow::{Context, Result, ensure};
+use mintage_servers::place::Folder;
 use serde_json::Value;
 use std::fs::{self, File};
 use std::io;
@@ -12,7 +13,6 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Which store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,6 +37,20 @@ impl Kind {
     #[must_use]
     pub fn by_name(name: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|kind| kind.name() == name)
+    }
+
+    /// Whether its servers are installed; a file needs none.
+    ///
+    /// # Errors
+    /// What was looked for and isn't there.
+    pub fn installed(self) -> io::Result<()> {
+        match self {
+            Self::Sqlite => Ok(()),
+            Self::Postgres => mintage_servers::postgres::programs(None).map(drop),
+            Self::MariaDb => mintage_servers::mariadb::installed(),
+            Self::Etcd => mintage_servers::etcd::installed(),
+            Self::ZooKeeper => mintage_servers::zookeeper::installed(),
+        }
     }
 
     /// Its word.
@@ -84,11 +98,13 @@ impl Whose {
     }
 }
 
-/// A folder of one's own, removed with its last handle unless it was named.
+/// A folder for a run.
 #[derive(Debug)]
-pub struct Scratch {
-    path: PathBuf,
-    is_kept: bool,
+pub enum Scratch {
+    /// One's own, removed with its handle.
+    Own(Folder),
+    /// One that stays.
+    Kept(PathBuf),
 }
 
 impl Scratch {
@@ -97,11 +113,7 @@ impl Scratch {
     /// # Errors
     /// When it can't be made.
     pub fn new() -> Result<Self> {
-        static COUNT: AtomicU32 = AtomicU32::new(0);
-        let count = COUNT.fetch_add(1, Ordering::Relaxed);
-        let path = std::env::temp_dir().join(format!("mintage-soak-{}-{count}", std::process::id()));
-        fs::create_dir_all(&path).with_context(|| format!("making {}", path.display()))?;
-        Ok(Self { path, is_kept: false })
+        Ok(Self::Own(Folder::new("soak")?))
     }
 
     /// One that is there, or is made, and stays.
@@ -110,21 +122,15 @@ impl Scratch {
     /// When it can't be made.
     pub fn kept(path: &Path) -> Result<Self> {
         fs::create_dir_all(path).with_context(|| format!("making {}", path.display()))?;
-        Ok(Self { path: path.canonicalize()?, is_kept: true })
+        Ok(Self::Kept(path.canonicalize()?))
     }
 
     /// Where it is.
     #[must_use]
     pub fn path(&self) -> &Path {
-        &self.path
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        // A folder left behind does no harm.
-        if !self.is_kept {
-            let _ = fs::remove_dir_all(&self.path);
+        match self {
+            Self::Own(folder) => folder.path(),
+            Self::Kept(path) => path,
         }
     }
 }
@@ -165,28 +171,27 @@ pub const DATABASE: &str = "postgres";
 pub const HIGH_MARK: &str = "SELECT coalesce(max(high_mark), 0) FROM mintage.state";
 
 impl Store {
-    /// A new store for so many processes; `None` when its server isn't installed.
+    /// A new store for so many processes.
     ///
     /// # Errors
-    /// When a proxy can't listen.
-    pub fn start(whose: &Whose, processes: usize, scratch: &Arc<Scratch>) -> Result<Option<Self>> {
+    /// When its server isn't installed or doesn't start, or a proxy can't listen.
+    pub fn start(whose: &Whose, processes: usize, scratch: &Arc<Scratch>) -> Result<Self> {
         match whose {
-            Whose::Theirs(url) => Ok(Some(Self::Theirs(url.clone()))),
-            Whose::TheirsThroughProxies(url) => Ok(Some(Self::Cuttable(Cuttable::start(url, processes)?))),
-            Whose::Own(Kind::Sqlite) => {
-                Ok(Some(Self::File(FilePlace { path: scratch.path().join("ids.db") })))
-            }
+            Whose::Theirs(url) => Ok(Self::Theirs(url.clone())),
+            Whose::TheirsThroughProxies(url) => Ok(Self::Cuttable(Cuttable::start(url, processes)?)),
+            Whose::Own(Kind::Sqlite) => Ok(Self::File(FilePlace { path: scratch.path().join("ids.db") })),
             Whose::CopyOf(path) => {
                 let place = FilePlace { path: scratch.path().join("ids.db") };
                 FilePlace { path: path.clone() }.copy_to(&place)?;
-                Ok(Some(Self::File(place)))
+                Ok(Self::File(place))
             }
             Whose::Own(kind) => {
-                let Some(servers) = Servers::start(*kind) else { return Ok(None) };
+                let servers = Servers::start(*kind)?;
                 let before = |port: &u16| Proxy::before(*port);
                 let of_process = |_| servers.ports().iter().map(before).collect::<io::Result<Vec<Proxy>>>();
-                let proxies = (0..processes).map(of_process).collect::<io::Result<_>>()?;
-                Ok(Some(Self::Server(ServerPlace { servers, proxies })))
+                let proxies = (0..processes).map(of_process).collect::<io::Result<_>>();
+                let proxies = proxies.context("listening on 127.0.0.1")?;
+                Ok(Self::Server(ServerPlace { servers, proxies }))
             }
         }
     }

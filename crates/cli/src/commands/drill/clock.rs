@@ -4,17 +4,18 @@ mod minters;
 mod picture;
 mod report;
 mod round;
+mod svg_file;
 
 use super::stop::Stop;
 use super::telling::Telling;
 use crate::exit::{Failure, Outcome, usage};
 use crate::quantities;
-use anyhow::Context;
 use clap::Args;
 use minters::{MINTERS, Place};
 use report::Report;
 use round::{Round, Times};
 use std::path::PathBuf;
+use svg_file::SvgFile;
 
 /// Set a clock back under load, and count the ids that five generators issue twice.
 ///
@@ -64,6 +65,7 @@ impl ClockSteps {
         if self.dry_run {
             return Ok(Outcome::Done);
         }
+        let svg = self.svg.as_deref().map(SvgFile::open).transpose()?;
         let stop = Stop::at_signals()?;
         let place = Place::new()?;
         let report = Report::new(&telling);
@@ -75,11 +77,11 @@ impl ClockSteps {
             report.round(&round)?;
             rounds.push(round);
         }
-        if let Some(path) = &self.svg {
-            let picture = picture::draw(&rounds);
-            std::fs::write(path, picture).with_context(|| format!("writing {}", path.display()))?;
+        let outcome = report.result(&rounds)?;
+        if let Some(svg) = svg {
+            svg.write(&picture::draw(&rounds))?;
         }
-        report.result(&rounds)
+        Ok(outcome)
     }
 
     fn check(&self) -> Result<(), Failure> {

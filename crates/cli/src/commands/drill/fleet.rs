@@ -5,13 +5,20 @@ use super::telling::Telling;
 use crate::exit::{Failure, Outcome, usage};
 use crate::quantities;
 use crate::reach;
+use anyhow::Context;
 use clap::Args;
 use mintage::{Entropy, SystemEntropy};
+use mintage_lease::Error;
 use mintage_lease::store::{OpenOptions, open, redacted};
+use mintage_servers::place::Folder;
+use mintage_testkit::soak::cuttable::can_be_cut;
 use mintage_testkit::soak::report::Report;
-use mintage_testkit::soak::store::{Kind, Whose};
+use mintage_testkit::soak::store::{FilePlace, Kind, Whose};
 use mintage_testkit::soak::{self, FAULTS, Fault, Options};
 use serde::Serialize;
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
 
 /// What is done to the processes.
 pub(super) struct Drill {
@@ -48,6 +55,7 @@ fn through_proxies(url: String) -> Result<Whose, Failure> {
             "a store in a file isn't reached by a network, so none can be cut; `drill pause` lets processes stand still",
         ));
     }
+    can_be_cut(&url).map_err(|error| usage(format!("{}: {error:#}", redacted(&url))))?;
     Ok(Whose::TheirsThroughProxies(url))
 }
 
@@ -133,6 +141,9 @@ impl Fleet {
         }
         let seed = self.seed.map_or_else(draw_seed, Ok)?;
         let space = format!("drill-{}-{seed}-{}", drill.name, std::process::id());
+        if !self.dry_run {
+            refuse_what_is_not_there(&whose, &url, &space)?;
+        }
         let telling = Telling::new(self.json);
         telling.plan(
             &format!("{} in {}", drill.name, redacted(&url)),
@@ -158,11 +169,7 @@ impl Fleet {
             folder: None,
             stop: stop.flag(),
         };
-        let report = soak::run(&options)?.ok_or_else(|| {
-            anyhow::anyhow!(
-                "the programs of this store's server aren't installed here, so none can be started"
-            )
-        })?;
+        let report = soak::run(&options)?;
         stop.check("the drill has cleaned up")?;
         self.result(&telling, &space, &report)
     }
@@ -215,6 +222,62 @@ impl Fleet {
         let lines: Vec<String> = lines.iter().flat_map(|line| line.split('\n')).map(str::to_owned).collect();
         telling.tell(&Event::Result { good, after_ms, space, report }, &lines)?;
         Ok(if good { Outcome::Done } else { Outcome::Found })
+    }
+}
+
+/// A drill makes no store in the place of one that was mistyped, nor a side-car beside a file that it is to copy.
+fn refuse_what_is_not_there(whose: &Whose, url: &str, space: &str) -> Result<(), Failure> {
+    match whose {
+        Whose::Own(_) => return Ok(()),
+        Whose::CopyOf(path) if path.exists() => refuse_what_is_no_store(path, url, space)?,
+        _ => {}
+    }
+    is_store(url, space)?.then_some(()).ok_or_else(|| {
+        let url = redacted(url);
+        usage(format!(
+            "{url}: no store is there, and a drill makes none; check the URL, or make a store by `mintage store create {url} NAME --snowflake twitter`"
+        ))
+    })
+}
+
+/// A file without its side-car is no store, or has lost it. That is seen on a copy: whoever opens a store makes its side-car anew.
+fn refuse_what_is_no_store(path: &Path, url: &str, space: &str) -> Result<(), Failure> {
+    const HEAD: &[u8] = b"SQLite format 3\0";
+    if !path.is_file() {
+        return Err(usage(format!("{url}: that is no file; name that of a store")));
+    }
+    let mut head = Vec::new();
+    let told = || format!("reading {}", path.display());
+    let file = File::open(path).with_context(told)?;
+    file.take(HEAD.len() as u64).read_to_end(&mut head).with_context(told)?;
+    if !head.is_empty() && head != HEAD {
+        return Err(usage(format!("{url}: the file is no database of SQLite; name that of a store")));
+    }
+    let place = FilePlace { path: path.to_owned() };
+    if place.side_car().exists() {
+        return Ok(());
+    }
+    let folder = Folder::new("drill")?;
+    let copy = folder.path().join("ids.db");
+    std::fs::copy(path, &copy)
+        .with_context(|| format!("copying {} to {}", path.display(), copy.display()))?;
+    if !is_store(&format!("sqlite:{}", copy.display()), space)? {
+        return Err(usage(format!("{url}: the file is a database without a store; name that of a store")));
+    }
+    Err(Failure::Cannot(anyhow::anyhow!(
+        "{url}: the store's side-car {} is missing, under whose lock a copy is taken; put it back, or let `mintage store list {url}` make it anew, which \
+         begins a hold",
+        place.side_car().display()
+    )))
+}
+
+/// Whether there is a store; nothing is made.
+fn is_store(url: &str, space: &str) -> Result<bool, Failure> {
+    let store = open(url, OpenOptions::default())?;
+    match reach::wait(async { Ok(store.space(space, reach::soon()).await) })? {
+        Ok(_) | Err(Error::NoSuchSpace { .. }) => Ok(true),
+        Err(Error::NoSchema { .. }) => Ok(false),
+        Err(error) => Err(error.into()),
     }
 }
 
