@@ -13,6 +13,7 @@ pub(crate) mod mint;
 pub(crate) mod new;
 pub(crate) mod odds;
 pub(crate) mod schemes;
+pub(crate) mod serve;
 pub(crate) mod size;
 pub(crate) mod sqids;
 pub(crate) mod sql;

@@ -321,6 +321,15 @@ impl Allocator {
         Ok(())
     }
 
+    /// How many values can be handed out without the store.
+    #[must_use]
+    pub fn remaining(&self) -> u64 {
+        let blocks = self.tray.lock();
+        let (next, end) = (self.tray.next.0.load(Ordering::Relaxed), self.tray.end.load(Ordering::Relaxed));
+        let spare = blocks.spare.as_ref().map_or(0, values);
+        end.saturating_sub(next).div_ceil(self.tray.step).saturating_add(spare)
+    }
+
     /// What became of the values that were claimed so far.
     #[must_use]
     pub fn counts(&self) -> Counts {

@@ -221,6 +221,13 @@ impl Minter {
         self.lanes.lanes.iter().map(|lane| lane.current().generator.worker()).collect()
     }
 
+    /// How long ids can be minted without the store: what is left of the longest of its windows. Zero where all have ended.
+    #[must_use]
+    pub fn remaining(&self) -> Duration {
+        let left = |lane: &Lane| u64::try_from(lane.current().generator.nanos_left()).unwrap_or(0);
+        Duration::from_nanos(self.lanes.lanes.iter().map(left).max().unwrap_or(0))
+    }
+
     /// The next id. Waits for the next tick where the sequence of one is spent, and up to [`MinterOptions::patience`] for the store
     /// when the window has ended.
     ///

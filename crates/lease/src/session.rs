@@ -9,9 +9,10 @@ use crate::events::{Listener, Reporter};
 use crate::minter::holder::{self, Command};
 use crate::minter::{Minter, MinterOptions};
 use crate::own::Own;
+use crate::request::{Block, Caller, Claim};
 use crate::scope_counters::ScopeCounters;
 use crate::space::{Space, SpaceId};
-use crate::store::{CreateOptions, Deadline, Desk, OpenOptions, Store};
+use crate::store::{CreateOptions, Deadline, Desk, OpenOptions, Store, draw_nonce};
 use crate::tickets::Tickets;
 use std::collections::HashMap;
 use std::future::Future;
@@ -258,6 +259,30 @@ impl OpenSpace {
             drop(alive);
         });
         Allocator::open(tray, options, commands).await
+    }
+
+    /// A block of `size` values for the caller alone, in one round trip; the space's last one may be shorter. What of it isn't used stays
+    /// unused.
+    ///
+    /// # Errors
+    /// [`Error::WrongKind`] for a space that isn't one of blocks, [`Error::Refused`] for a size that the space doesn't hand out, and whatever keeps
+    /// the store from answering; [`Error::UnknownOutcome`], after which the values may be gone.
+    pub async fn block(&self, size: u64) -> Result<Block, Error> {
+        if self.facts().blocks().is_none() {
+            let (space, kind) = (self.facts().name.clone(), self.facts().kind.name());
+            return Err(Error::WrongKind { space, wanted: "a block", kind });
+        }
+        let caller = Caller { trusts_clock: self.session.trusts_clock()?, ..Caller::default() };
+        let claim = Claim { nonce: draw_nonce()?, size };
+        let (desk, within) = (self.desk.clone(), self.session.deadline()?);
+        let claimed =
+            self.session.run(async move { desk.claim(&caller, claim, Deadline::after(within)).await }).await?;
+        match &claimed {
+            Ok(answered) => self.tell_all(answered.anchor.store_now, &answered.events),
+            Err(Error::Refused { events, now, .. }) => self.tell_all(*now, events),
+            Err(_) => {}
+        }
+        claimed.map(|answered| answered.answer)
     }
 
     /// Tickets: values of a counter, one a round trip. Of twins: [`crate::Tickets::open`].

@@ -1,0 +1,223 @@
+//! What the service does, whatever it is asked by: no transport is known here.
+
+use crate::fault::{Fault, Kind};
+use crate::issuer::{Issued, Issuer};
+use crate::spec::SpaceSpec;
+use mintage::{Generator, RawId, SCHEMES, Scheme, Settings};
+use mintage_lease::request::Shown;
+use mintage_lease::session::Session;
+use mintage_lease::space::{BlockTerms, Kind as Terms, Windows};
+use mintage_lease::store::{CreateOptions, Deadline, draw_nonce};
+use mintage_lease::{Error, Space, SpaceId};
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Duration;
+use tokio::sync::OnceCell;
+
+/// Most ids of one request.
+pub const MAX_COUNT: u64 = 100_000;
+
+/// How long the store may take for what isn't minting.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// The spaces that a new server has from the start: a Snowflake space and a counter.
+pub const FIRST_SPACES: [&str; 2] = ["default", "counter"];
+
+type Opening = Arc<OnceCell<Arc<Issuer>>>;
+
+/// All that a server does, over one store.
+pub struct Api {
+    session: Session,
+    /// Spaces that were asked for; each is opened once, at the first call.
+    issuers: RwLock<HashMap<String, Opening>>,
+    /// Schemes that need no worker, by name.
+    generators: RwLock<HashMap<&'static str, Arc<dyn Generator>>>,
+}
+
+impl fmt::Debug for Api {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Api").field("store", &self.store_url()).finish_non_exhaustive()
+    }
+}
+
+impl Api {
+    /// Over this store; nothing is connected before the first call.
+    #[must_use]
+    pub fn over(session: Session) -> Self {
+        Self { session, issuers: RwLock::default(), generators: RwLock::default() }
+    }
+
+    /// The store's URL, without a password.
+    #[must_use]
+    pub fn store_url(&self) -> &str {
+        self.session.url()
+    }
+
+    /// So many ids of a scheme that needs no worker.
+    ///
+    /// # Errors
+    /// [`Kind::NoSuchScheme`], [`Kind::BadRequest`] for a count out of range.
+    pub async fn ids_of_scheme(&self, name: &str, count: u64) -> Result<Issued, Fault> {
+        let count = counted(count)?;
+        let scheme = Scheme::by_name(name).ok_or_else(|| no_scheme(name))?;
+        let generator = self.generator(scheme)?;
+        let work = move || {
+            let mut ids = vec![RawId::ZERO; count];
+            generator.fill(&mut ids).map(|()| ids)
+        };
+        let done = tokio::task::spawn_blocking(work).await;
+        let ids = done.map_err(|error| Fault::new(Kind::Internal, error.to_string()))??;
+        Ok(Issued::Ids(scheme, ids))
+    }
+
+    fn generator(&self, scheme: &'static Scheme) -> Result<Arc<dyn Generator>, Fault> {
+        let known = self.generators.read().unwrap_or_else(PoisonError::into_inner).get(scheme.name).cloned();
+        if let Some(known) = known {
+            return Ok(known);
+        }
+        let made: Arc<dyn Generator> = match scheme.generator(&Settings::default()) {
+            Ok(made) => made.into(),
+            Err(mintage::Error::WorkerMissing { .. }) => {
+                let detail = format!("{}: its ids have a worker, so they are minted in a space", scheme.name);
+                return Err(Fault::new(Kind::NoSuchScheme, detail));
+            }
+            Err(error) => return Err(Fault::new(Kind::NoSuchScheme, error.to_string())),
+        };
+        let mut all = self.generators.write().unwrap_or_else(PoisonError::into_inner);
+        Ok(Arc::clone(all.entry(scheme.name).or_insert(made)))
+    }
+
+    /// What hands out the ids of a space; opened when it is asked for first. No space is made by asking.
+    ///
+    /// # Errors
+    /// [`Kind::NoSuchSpace`], and whatever keeps the store from answering.
+    pub async fn issuer(&self, name: &str) -> Result<Arc<Issuer>, Fault> {
+        if let Some(open) = self.opened(name) {
+            return Ok(open);
+        }
+        let opening = {
+            let mut all = self.issuers.write().unwrap_or_else(PoisonError::into_inner);
+            Arc::clone(all.entry(name.to_owned()).or_default())
+        };
+        let opened = opening
+            .get_or_try_init(|| async {
+                let space = self.session.space(name).await?;
+                Issuer::open(&space).await.map(Arc::new)
+            })
+            .await;
+        if opened.is_err() {
+            // A name that leads nowhere leaves nothing behind.
+            let mut all = self.issuers.write().unwrap_or_else(PoisonError::into_inner);
+            if all.get(name).is_some_and(|other| Arc::ptr_eq(other, &opening) && !opening.initialized()) {
+                all.remove(name);
+            }
+        }
+        opened.cloned()
+    }
+
+    /// The same where it is open already.
+    #[must_use]
+    pub fn opened(&self, name: &str) -> Option<Arc<Issuer>> {
+        self.issuers.read().unwrap_or_else(PoisonError::into_inner).get(name)?.get().cloned()
+    }
+
+    /// So many ids of a space.
+    ///
+    /// # Errors
+    /// See [`Api::issuer`] and [`Issuer::issue`].
+    pub async fn ids(&self, space: &str, count: u64) -> Result<Issued, Fault> {
+        let count = counted(count)?;
+        self.issuer(space).await?.issue(count).await
+    }
+
+    /// Every space that is in use, by name.
+    ///
+    /// # Errors
+    /// Whatever keeps the store from answering.
+    pub async fn spaces(&self) -> Result<Vec<Shown>, Fault> {
+        let mut all = self.session.store()?.list(Deadline::after(PATIENCE)).await?;
+        all.retain(|shown| shown.dropped.is_none());
+        Ok(all)
+    }
+
+    /// One space.
+    ///
+    /// # Errors
+    /// [`Kind::NoSuchSpace`], and whatever keeps the store from answering.
+    pub async fn space(&self, name: &str) -> Result<Shown, Fault> {
+        Ok(self.session.store()?.show(name, Deadline::after(PATIENCE)).await?)
+    }
+
+    /// Creates a space, or finds it with the same facts; and whether it is new.
+    ///
+    /// # Errors
+    /// [`Kind::BadRequest`] for facts that don't go together, [`Kind::SpaceDiffers`], and whatever keeps the store from answering.
+    pub async fn create(&self, spec: &SpaceSpec) -> Result<(Space, bool), Fault> {
+        let space = Space { id: SpaceId(draw_nonce()?.0), name: spec.name.clone(), kind: spec.kind()? };
+        let made = self.session.create(&space, CreateOptions::default()).await?;
+        let is_new = made.id == space.id;
+        Ok((made, is_new))
+    }
+
+    /// Makes [`FIRST_SPACES`] where they are missing; those that are there stay, whatever they are.
+    ///
+    /// # Errors
+    /// Whatever keeps the store from answering.
+    pub async fn make_first_spaces(&self) -> Result<(), Fault> {
+        let [ids, counter] = FIRST_SPACES;
+        let twitter = Scheme::by_name("snowflake").ok_or_else(|| no_scheme("snowflake"))?;
+        let windows =
+            Windows::of(twitter, None).map_err(|fault| Fault::new(Kind::Internal, fault.to_string()))?;
+        for (name, kind) in [(ids, Terms::Windows(windows)), (counter, Terms::Blocks(BlockTerms::default()))]
+        {
+            let space = Space { id: SpaceId(draw_nonce()?.0), name: name.to_owned(), kind };
+            match self.session.create(&space, CreateOptions::default()).await {
+                Ok(_) | Err(Error::SpaceDiffers { .. }) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(())
+    }
+
+    /// What keeps the server from handing out ids of the spaces that it has open.
+    #[must_use]
+    pub fn lacks(&self) -> Vec<String> {
+        self.all_open().iter().filter_map(|issuer| issuer.lacks()).collect()
+    }
+
+    /// Gives back what all spaces hold, at once.
+    pub async fn close(&self) {
+        let closing: Vec<_> = self
+            .all_open()
+            .into_iter()
+            .map(|issuer| tokio::spawn(async move { issuer.close().await }))
+            .collect();
+        for closed in closing {
+            let _ = closed.await;
+        }
+    }
+
+    fn all_open(&self) -> Vec<Arc<Issuer>> {
+        let all = self.issuers.read().unwrap_or_else(PoisonError::into_inner);
+        all.values().filter_map(|opening| opening.get().cloned()).collect()
+    }
+}
+
+/// A count within the limits.
+fn counted(count: u64) -> Result<usize, Fault> {
+    match usize::try_from(count) {
+        Ok(some) if (1..=MAX_COUNT).contains(&count) => Ok(some),
+        _ => Err(Fault::bad(format!("count {count} was given, 1 to {MAX_COUNT} expected"))),
+    }
+}
+
+fn no_scheme(name: &str) -> Fault {
+    let lower = name.to_ascii_lowercase();
+    let nearest = SCHEMES
+        .iter()
+        .filter(|scheme| scheme.generator.is_some())
+        .min_by_key(|scheme| strsim::damerau_levenshtein(&lower, scheme.name));
+    let hint = nearest.map_or_else(String::new, |scheme| format!("; did you mean {}?", scheme.name));
+    Fault::new(Kind::NoSuchScheme, format!("there is no scheme {name:?}{hint}"))
+}

@@ -1,0 +1,227 @@
+//! A space that is open in this server: what hands out its ids.
+
+use crate::fault::{Fault, Kind};
+use mintage::text::DECIMAL;
+use mintage::{RawId, Scheme};
+use mintage_lease::request::Block;
+use mintage_lease::session::OpenSpace;
+use mintage_lease::space::{Kind as Terms, Space};
+use mintage_lease::state::ScopeName;
+use mintage_lease::{Allocator, Minter, ScopeCounters, Tickets};
+use std::ops::Range;
+use std::time::Duration;
+
+/// Hands out the ids of one space.
+#[derive(Debug)]
+pub struct Issuer {
+    space: OpenSpace,
+    source: Source,
+}
+
+#[derive(Debug)]
+enum Source {
+    /// A worker that is leased.
+    Windows(Minter),
+    /// Blocks that are claimed ahead.
+    Blocks(Allocator),
+    /// A round trip to the store a value.
+    Tickets(Tickets),
+    /// A round trip to the store a call.
+    Scopes(ScopeCounters),
+}
+
+/// What was handed out.
+#[derive(Clone, Debug)]
+pub enum Issued {
+    /// Ids of a scheme.
+    Ids(&'static Scheme, Vec<RawId>),
+    /// Values of a counter.
+    Values(Vec<u64>),
+}
+
+impl Issued {
+    /// Each as its canonical text, one a line.
+    ///
+    /// # Errors
+    /// [`Kind::Internal`] for an id that its scheme doesn't print, of which there is none.
+    pub fn lines(&self) -> Result<String, Fault> {
+        let mut lines = String::new();
+        match self {
+            Self::Ids(scheme, ids) => scheme.canonical().print_lines(ids.iter().copied(), &mut lines),
+            Self::Values(values) => {
+                DECIMAL.print_lines(values.iter().map(|value| RawId::from(*value)), &mut lines)
+            }
+        }
+        .map_err(|error| Fault::new(Kind::Internal, error.to_string()))?;
+        Ok(lines)
+    }
+
+    /// Each as so many bytes as its layout has, big-endian, one after the other; values of counters as 8.
+    #[must_use]
+    pub fn bytes(&self) -> Vec<u8> {
+        match self {
+            Self::Ids(scheme, ids) => {
+                let from = 20 - usize::try_from(scheme.layout.bits().div_ceil(8)).unwrap_or(20);
+                ids.iter().flat_map(|id| id.to_be_bytes().into_iter().skip(from)).collect()
+            }
+            Self::Values(values) => values.iter().flat_map(|value| value.to_be_bytes()).collect(),
+        }
+    }
+}
+
+impl Issuer {
+    /// Opens what hands out the ids of a space: for windows a worker is leased now, for blocks the first is claimed.
+    ///
+    /// # Errors
+    /// What keeps the store from it.
+    pub async fn open(space: &OpenSpace) -> Result<Self, Fault> {
+        let source = match &space.facts().kind {
+            Terms::Windows(_) => Source::Windows(space.minter().await?),
+            Terms::Blocks(terms) if terms.max_size == 1 => Source::Tickets(space.tickets().await?),
+            Terms::Blocks(_) => Source::Blocks(space.allocator().await?),
+            Terms::Scopes(_) => Source::Scopes(space.scope_counters()?),
+        };
+        Ok(Self { space: space.clone(), source })
+    }
+
+    /// The space's facts.
+    #[must_use]
+    pub fn facts(&self) -> &Space {
+        self.space.facts()
+    }
+
+    /// So many ids, at least 1, each as it comes next.
+    ///
+    /// # Errors
+    /// [`Kind::WrongKind`] for a space of scopes, [`Kind::BadRequest`] for more than one ticket, and whatever keeps the store from handing out
+    /// more once what is held is used up.
+    pub async fn issue(&self, count: usize) -> Result<Issued, Fault> {
+        match &self.source {
+            Source::Windows(minter) => {
+                if count == 1
+                    && let Ok(id) = minter.try_next()
+                {
+                    return Ok(Issued::Ids(minter.scheme(), vec![id]));
+                }
+                // A batch is work of milliseconds, and may wait for ticks.
+                let (minter, scheme) = (minter.clone(), minter.scheme());
+                let mut ids = vec![RawId::ZERO; count];
+                let ids = elsewhere(move || minter.fill(&mut ids).map(|()| ids)).await??;
+                Ok(Issued::Ids(scheme, ids))
+            }
+            Source::Blocks(allocator) => {
+                if count == 1
+                    && let Ok(value) = allocator.try_next()
+                {
+                    return Ok(Issued::Values(vec![value]));
+                }
+                let allocator = allocator.clone();
+                let mut values = vec![0; count];
+                let values = elsewhere(move || allocator.fill(&mut values).map(|()| values)).await??;
+                Ok(Issued::Values(values))
+            }
+            Source::Tickets(_) => Ok(Issued::Values(vec![self.next(count as u64).await?])),
+            Source::Scopes(_) => Err(self.is_not("/ids and MINT")),
+        }
+    }
+
+    /// The next value of a counter without waiting, where memory has one.
+    #[must_use]
+    pub fn try_next(&self) -> Option<u64> {
+        match &self.source {
+            Source::Blocks(allocator) => allocator.try_next().ok(),
+            _ => None,
+        }
+    }
+
+    /// The last of `count` values that follow each other, as `INCRBY` tells it.
+    ///
+    /// # Errors
+    /// [`Kind::WrongKind`] for a space that has no counter, [`Kind::BadRequest`] for more values than the space hands out at once, and whatever
+    /// keeps the store from answering.
+    pub async fn next(&self, count: u64) -> Result<u64, Fault> {
+        match &self.source {
+            Source::Blocks(allocator) if count == 1 => {
+                if let Ok(value) = allocator.try_next() {
+                    return Ok(value);
+                }
+                let allocator = allocator.clone();
+                Ok(elsewhere(move || allocator.next()).await??)
+            }
+            Source::Tickets(tickets) if count == 1 => Ok(tickets.next_async().await?),
+            Source::Blocks(_) | Source::Tickets(_) => {
+                let block = self.block(count).await?;
+                Ok(block.end - block.step)
+            }
+            Source::Windows(_) | Source::Scopes(_) => Err(self.is_not("INCR, INCRBY and /blocks")),
+        }
+    }
+
+    /// A block of exactly so many values, for the caller alone.
+    ///
+    /// # Errors
+    /// See [`Issuer::next`]; [`Kind::Exhausted`] where fewer are left, which are then gone.
+    pub async fn block(&self, count: u64) -> Result<Block, Fault> {
+        if let Source::Windows(_) | Source::Scopes(_) = &self.source {
+            return Err(self.is_not("INCR, INCRBY and /blocks"));
+        }
+        let block = self.space.block(count).await?;
+        let had = (block.end - block.start).div_ceil(block.step);
+        if had < count {
+            let detail = format!(
+                "{}: {count} values were asked for, the last {had} are used up by it",
+                self.facts().name
+            );
+            return Err(Fault::new(Kind::Exhausted, detail));
+        }
+        Ok(block)
+    }
+
+    /// So many numbers of a scope, one after the other.
+    ///
+    /// # Errors
+    /// [`Kind::WrongKind`] for a space of another kind, and whatever keeps the store from answering.
+    pub async fn of_scope(&self, scope: &ScopeName, count: u64) -> Result<Range<u64>, Fault> {
+        match &self.source {
+            Source::Scopes(counters) => Ok(counters.take_async(scope, count).await?),
+            _ => Err(self.is_not("/scopes")),
+        }
+    }
+
+    /// What keeps it from handing out ids at the moment; nothing where it can, or where each call asks the store.
+    #[must_use]
+    pub fn lacks(&self) -> Option<String> {
+        let name = &self.facts().name;
+        match &self.source {
+            Source::Windows(minter) if minter.remaining() == Duration::ZERO => {
+                Some(format!("{name}: its window has ended, and the store hasn't lengthened it"))
+            }
+            Source::Blocks(allocator) if allocator.remaining() == 0 => {
+                Some(format!("{name}: its block is used up, and the store hasn't handed out another"))
+            }
+            _ => None,
+        }
+    }
+
+    /// Gives back what is held.
+    pub async fn close(&self) {
+        // What can't be given back passes by itself.
+        let _ = match &self.source {
+            Source::Windows(minter) => minter.close().await,
+            Source::Blocks(allocator) => allocator.close().await,
+            Source::Tickets(_) | Source::Scopes(_) => Ok(()),
+        };
+    }
+
+    fn is_not(&self, what: &str) -> Fault {
+        let (name, kind) = (&self.facts().name, self.facts().kind.name());
+        Fault::new(Kind::WrongKind, format!("{name} is a space of {kind}; {what} don't go with it"))
+    }
+}
+
+/// Does what waits on a thread that may wait.
+async fn elsewhere<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, Fault> {
+    tokio::task::spawn_blocking(work)
+        .await
+        .map_err(|error| Fault::new(Kind::Internal, format!("a task ended early: {error}")))
+}

@@ -1,0 +1,1 @@
+//! The service, in process and over sockets.
