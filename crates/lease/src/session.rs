@@ -275,8 +275,10 @@ impl OpenSpace {
         let caller = Caller { trusts_clock: self.session.trusts_clock()?, ..Caller::default() };
         let claim = Claim { nonce: draw_nonce()?, size };
         let (desk, within) = (self.desk.clone(), self.session.deadline()?);
-        let claimed =
-            self.session.run(async move { desk.claim(&caller, claim, Deadline::after(within)).await }).await?;
+        let claimed = self
+            .session
+            .run(async move { desk.claim(&caller, claim, Deadline::after(within)).await })
+            .await?;
         match &claimed {
             Ok(answered) => self.tell_all(answered.anchor.store_now, &answered.events),
             Err(Error::Refused { events, now, .. }) => self.tell_all(*now, events),

@@ -137,7 +137,10 @@ fn tell(config: &Config, server: &Server) -> Result<(), Failure> {
     }
     writeln!(out, "store  {}", redacted(&config.store_url()))?;
     let [ids, counter] = FIRST_SPACES;
-    writeln!(out, "\ntry\n  curl -X POST 'http://{http}/v1/spaces/{ids}/ids?count=3'\n  curl http://{http}/v1/ids/uuid-v7")?;
+    writeln!(
+        out,
+        "\ntry\n  curl -X POST 'http://{http}/v1/spaces/{ids}/ids?count=3'\n  curl http://{http}/v1/ids/uuid-v7"
+    )?;
     match redis {
         Some(redis) => writeln!(out, "  redis-cli -h {} -p {} incr {counter}", redis.ip(), redis.port())?,
         None => writeln!(out, "  curl -X POST http://{http}/v1/spaces/{counter}/ids")?,

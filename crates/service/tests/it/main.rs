@@ -1,1 +1,7 @@
-//! The service, in process and over sockets.
+//! The service over real sockets: HTTP, the Redis protocol, its start and its end.
+
+#![expect(clippy::unwrap_used, reason = "a test says what it expects by stopping")]
+
+mod http;
+mod redis;
+mod site;
