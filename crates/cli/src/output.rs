@@ -102,9 +102,33 @@ pub(crate) fn columns(out: &mut impl Write, lines: &[Vec<String>], palette: Pale
     Ok(())
 }
 
+/// A text as one word of a shell, quoted where it must be.
+pub(crate) fn shell_word(text: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:@%+=,".contains(c);
+    if !text.is_empty() && text.chars().all(is_plain) {
+        text.to_owned()
+    } else {
+        format!("'{}'", text.replace('\'', "'\\''"))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn words_of_a_shell_are_quoted_where_they_must_be() {
+        for (text, word) in [
+            ("sqlite:/var/ids.db", "sqlite:/var/ids.db"),
+            ("", "''"),
+            ("my ids.db", "'my ids.db'"),
+            ("postgres://h/d?sslmode=require&x=1", "'postgres://h/d?sslmode=require&x=1'"),
+            ("it's", r"'it'\''s'"),
+            ("$(reboot)", "'$(reboot)'"),
+        ] {
+            assert_eq!(shell_word(text), word);
+        }
+    }
 
     #[test]
     fn what_is_printed_in_columns_can_not_steer_a_terminal() {

@@ -211,7 +211,7 @@ impl Check {
             if let Some(name) = &space {
                 let desk = Desk::open(Arc::clone(&store), name, reach::soon()).await?;
                 let shown = store.show(name, reach::soon()).await?;
-                lines.extend(self.against.look(&desk, &shown, self.trust).await?);
+                lines.extend(self.against.look(&desk, &shown, &url, self.trust).await?);
             }
             Ok(lines)
         })?;
