@@ -4,6 +4,7 @@ mod create;
 mod look;
 mod manifest;
 mod operate;
+mod paste;
 mod runbook;
 mod scopes;
 

@@ -208,7 +208,7 @@ fn an_operator_holds_burns_and_drops() {
     assert!(code == 3 && text.contains("on hold until") && text.contains("carries on by itself"), "{text}");
     assert!(done(&["list", &place.url]).contains("on hold until"));
     let shown = done(&["show", &place.url, "orders"]);
-    let release = format!("  mintage store release-hold {} orders\n", place.url);
+    let release = format!("`mintage store release-hold {} orders`\n", place.url);
     assert!(
         shown.contains("on hold since 20")
             && shown.contains("an operator asked for it")
@@ -261,7 +261,7 @@ fn a_counter_that_is_stopped_says_why_and_what_to_do() {
     assert!(held.status.success());
     let shown = mintage(&["store", "show", &place.url, "orders"]);
     let text = String::from_utf8(shown.stdout).unwrap();
-    let bump = format!("  mintage store bump {} orders --to N\n", place.url);
+    let bump = format!("`mintage store bump {} orders --to N`\n", place.url);
     assert!(
         text.contains("stopped since 20")
             && text.contains("as an operator asked for it")
@@ -319,6 +319,30 @@ fn the_url_may_stand_in_the_environment() {
     }
 }
 
+/// Runs a line that the command printed, as who pastes it does.
+fn in_a_shell(line: &str) {
+    let folder = std::path::Path::new(env!("CARGO_BIN_EXE_mintage")).parent().unwrap();
+    let path = format!("{}:{}", folder.display(), std::env::var("PATH").unwrap());
+    let output = Command::new("sh").args(["-c", line]).env("PATH", path).output().unwrap();
+    assert!(output.status.success(), "{line}: {}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[test]
+fn commands_that_are_printed_can_be_pasted_whatever_names_hold() {
+    let folder = Folder::new("paste");
+    let url = format!("sqlite:{}", folder.file("my ids.db"));
+    lines(&["store", "create", &url, "orders", "--scope"]);
+    let other = Place::new("paste-other", &["--scope"]);
+    let scope = "-it's \"$(false)\" `false`";
+    other.mint(&["--scope", scope, "-n", "9"]);
+    let against = ["--against", &other.url, "--table", "mintage_scope", "--column", "next", "--by", "scope"];
+    let check = || mintage(&[&["store", "check", &url, "orders"][..], &against].concat());
+    let text = String::from_utf8(check().stdout).unwrap();
+    let begin = text.find("`mintage store bump").unwrap() + 1;
+    in_a_shell(&text[begin..text.find("` moves it above").unwrap()]);
+    assert!(check().status.success());
+}
+
 #[test]
 fn numbers_of_scopes_are_taken_bumped_listed_and_compared() {
     let place = Place::new("scopes", &["--scope"]);
@@ -338,7 +362,8 @@ fn numbers_of_scopes_are_taken_bumped_listed_and_compared() {
     assert_eq!(listed.iter().map(next).collect::<Vec<_>>(), ["2", "5", "100"]);
     let page = mintage(&["store", "scopes", &place.url, "orders", "--most", "2"]);
     let hint = String::from_utf8(page.stderr).unwrap();
-    assert!(hint.contains("--after 42"), "{hint}");
+    let more = format!("`mintage store scopes {} orders --after 42 --most 2`", place.url);
+    assert!(hint.contains(&more), "{hint}");
     let unknown = mintage(&["store", "scopes", &place.url, "orders", "--scope", "nobody"]);
     assert_eq!(unknown.status.code(), Some(1));
     // The tables of another store are a table like any other.
@@ -362,8 +387,9 @@ fn numbers_of_scopes_are_taken_bumped_listed_and_compared() {
     };
     let (code, text) = check("scope");
     assert!(code == Some(1) && text.contains("bad   scopes: orders: 1 of 1 scopes"), "{text}");
-    assert!(text.contains("`mintage store bump --scope \"42\" --to 11`"), "{text}");
-    lines(&["store", "bump", &place.url, "orders", "--scope", "42", "--to", "11"]);
+    let bump = format!("mintage store bump {} orders --scope 42 --to 11", place.url);
+    assert!(text.contains(&format!("`{bump}`")), "{text}");
+    in_a_shell(&bump);
     let (code, text) = check("scope");
     assert!(code == Some(0) && text.contains("all 1 scopes of mintage_scope stand above"), "{text}");
     let (code, text) = check("no such column");

@@ -71,20 +71,20 @@ fn as_named(opts: Opts) -> OptsBuilder {
         .wait_timeout(Some(wait))
 }
 
-/// The answers of a query with two columns, in a transaction that only reads.
+/// The answers of a query with two columns, bytes and a text, in a transaction that only reads.
 pub(crate) async fn pairs(
     url: &str,
     options: &Options,
     doing: &'static str,
     sql: &str,
-) -> Result<Vec<(String, String)>, Error> {
+) -> Result<Vec<(Vec<u8>, String)>, Error> {
     let (conn, database) = connected(url, options).await?;
     let link = Link { conn, url: redacted(url), budget: options.budget };
     let catalog = Catalog::of(Dialect::MariaDb);
     let mut reader = Reader { link, catalog, tables: HashMap::new(), database };
     reader.server().await?;
     let rows = reader.link.ask(doing, sql).await?;
-    let pair = |row: &Answer| Some((row.text(0)?, row.text(1)?));
+    let pair = |row: &Answer| Some((row.bytes(0)?, row.text(1)?));
     let pairs = rows.iter().filter_map(pair).collect();
     let _ = tokio::time::timeout(Duration::from_secs(1), reader.link.conn.disconnect()).await;
     Ok(pairs)
@@ -497,6 +497,13 @@ impl Answer {
             Value::Int(value) => Some(value.to_string()),
             Value::UInt(value) => Some(value.to_string()),
             other => Some(other.as_sql(true)),
+        }
+    }
+
+    fn bytes(&self, column: usize) -> Option<Vec<u8>> {
+        match self.0.as_ref(column)? {
+            Value::Bytes(bytes) => Some(bytes.clone()),
+            _ => self.text(column).map(String::into_bytes),
         }
     }
 

@@ -57,13 +57,13 @@ fn opened(url: &str, options: &Options) -> Result<Reader, Error> {
     Ok(Reader { url: url.to_owned(), connection, catalog })
 }
 
-/// The answers of a query with two columns, which ends with its budget.
+/// The answers of a query with two columns, bytes and a text, which ends with its budget.
 pub(crate) fn pairs(
     url: &str,
     options: &Options,
     doing: &'static str,
     sql: &str,
-) -> Result<Vec<(String, String)>, Error> {
+) -> Result<Vec<(Vec<u8>, String)>, Error> {
     let reader = opened(url, options)?;
     let (interrupt, budget) = (reader.connection.get_interrupt_handle(), options.budget);
     // Ends with the sender, when the rows are there.
@@ -73,7 +73,7 @@ pub(crate) fn pairs(
             interrupt.interrupt();
         }
     });
-    let rows = reader.rows(doing, sql, |row| Ok((text(row, 0)?, text(row, 1)?)));
+    let rows = reader.rows(doing, sql, |row| Ok((bytes(row, 0)?, text(row, 1)?)));
     drop(done);
     let _ = watch.join();
     rows
@@ -363,6 +363,13 @@ fn literal(text: &str) -> String {
 /// Text, whatever the bytes are.
 fn text(row: &Row<'_>, column: usize) -> rusqlite::Result<String> {
     Ok(optional(row, column)?.unwrap_or_default())
+}
+
+fn bytes(row: &Row<'_>, column: usize) -> rusqlite::Result<Vec<u8>> {
+    match row.get_ref(column)? {
+        ValueRef::Text(bytes) | ValueRef::Blob(bytes) => Ok(bytes.to_vec()),
+        _ => text(row, column).map(String::into_bytes),
+    }
 }
 
 fn optional(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<String>> {

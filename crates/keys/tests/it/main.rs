@@ -4,6 +4,7 @@
 
 mod lint;
 mod mariadb;
+mod maxima;
 mod postgres;
 mod sequences;
 mod sqlite;

@@ -1,5 +1,6 @@
 //! `mintage store create`: makes a space, or finds it as it should be.
 
+use super::paste::Paste;
 use crate::arguments;
 use crate::exit::{Failure, Outcome, usage};
 use crate::output;
@@ -11,7 +12,7 @@ use mintage::{Layout, Scheme, Setting, TimeBase, UnixNanos};
 use mintage_lease::ending::{Ending, ending_text};
 use mintage_lease::request::Shown;
 use mintage_lease::space::{BlockTerms, Kind, ScopeTerms, SpaceId, Timing, Windows, length};
-use mintage_lease::store::{CreateOptions, draw_nonce, redacted};
+use mintage_lease::store::{CreateOptions, draw_nonce};
 use mintage_lease::tickets::are_apart;
 use mintage_lease::{Error, Space, Store};
 use serde::{Serialize, Serializer};
@@ -173,7 +174,8 @@ impl Create {
         if let Some(wanted) = self.restart_hold
             && shown.state.restart_hold != (wanted == Switch::On)
         {
-            return Err(usage(restart_hold_differs(&shown, &redacted(&url))));
+            let paste = Paste::of(&url, &shown.space.name, self.trust);
+            return Err(usage(restart_hold_differs(&shown, &paste)));
         }
         self.tell(&shown.space, is_new)?;
         warn_of_end(&shown);
@@ -302,13 +304,11 @@ impl Create {
 }
 
 /// A space that was there isn't changed: what a restart does there, and how to set it.
-fn restart_hold_differs(shown: &Shown, url: &str) -> String {
+fn restart_hold_differs(shown: &Shown, paste: &Paste) -> String {
     let name = &shown.space.name;
     let (is, other) = if shown.state.restart_hold { ("on", "off") } else { ("off", "on") };
-    format!(
-        "space {name} is there with these facts, but with --restart-hold {is}; `mintage store restart-hold {url} {name} --set {other}` \
-         sets it"
-    )
+    let command = paste.command("restart-hold", &["--set", other]);
+    format!("space {name} is there with these facts, but with --restart-hold {is}; {command} sets it")
 }
 
 /// Warns on standard error of a time field that ends within two years. Rule 7.

@@ -80,7 +80,7 @@ impl Show {
         let (url, [_]) = reach::url_and(&self.place, "the space's name")?;
         let mut out = output::stdout();
         let mut object = space_json(&shown);
-        let runbook = runbook(&shown, &url);
+        let runbook = runbook(&shown, &url, self.trust);
         if self.json {
             object.put("runbook", runbook);
             output::json_line(&mut out, &object)?;
@@ -221,7 +221,7 @@ impl Check {
             if let Some(name) = &space {
                 let desk = Desk::open(Arc::clone(&store), name, reach::soon()).await?;
                 let shown = store.show(name, reach::soon()).await?;
-                lines.extend(self.against.look(&desk, &shown, self.trust).await?);
+                lines.extend(self.against.look(&desk, &shown, &url, self.trust).await?);
             }
             Ok(lines)
         })?;

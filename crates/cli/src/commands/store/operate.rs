@@ -1,6 +1,7 @@
 //! What an operator does to a space: hold, burn, bump, drop.
 
 use super::create::Switch;
+use super::paste::Paste;
 use crate::exit::{Failure, Outcome, usage};
 use crate::output;
 use crate::quantities;
@@ -29,7 +30,11 @@ struct Target {
 
 impl Target {
     /// Has the space carry out a request, and says what was done; where the space stands now may be part of it.
-    fn ask(&self, request: &Request, done: impl FnOnce(&Shown) -> String) -> Result<Outcome, Failure> {
+    fn ask(
+        &self,
+        request: &Request,
+        done: impl FnOnce(&Shown, &Paste) -> String,
+    ) -> Result<Outcome, Failure> {
         let (url, [name]) = reach::url_and(&self.place, "the space's name")?;
         let store = self.trust.open(&url)?;
         let shown = reach::wait(async {
@@ -37,7 +42,7 @@ impl Target {
             store.ask(&space, &self.trust.caller(), request, reach::soon()).await?;
             Ok(store.show(&name, reach::soon()).await?)
         })?;
-        self.tell(&name, &done(&shown))
+        self.tell(&name, &done(&shown, &Paste::of(&url, &name, self.trust)))
     }
 
     fn tell(&self, name: &str, done: &str) -> Result<Outcome, Failure> {
@@ -77,12 +82,19 @@ pub(crate) struct Hold {
 
 impl Hold {
     pub(crate) fn run(self) -> Result<Outcome, Failure> {
-        self.target.ask(&Request::Hold, |shown| match &shown.space.kind {
-            Kind::Windows(windows) => {
-                format!("on hold until {}; it passes by itself", windows.terms.time_of(shown.state.floor))
+        self.target.ask(&Request::Hold, |shown, paste| {
+            let (bump, release) = (paste.command("bump", &["--by", "N"]), paste.command("release-hold", &[]));
+            match &shown.space.kind {
+                Kind::Windows(windows) => {
+                    format!("on hold until {}; it passes by itself", windows.terms.time_of(shown.state.floor))
+                }
+                Kind::Scopes(_) => {
+                    format!("all scopes are stopped; {bump} moves them on by N, {release} says that nothing was lost")
+                }
+                Kind::Blocks(_) => {
+                    format!("stopped; {bump} moves it on by N, {release} says that nothing was lost")
+                }
             }
-            Kind::Scopes(_) => "all scopes are stopped; `mintage store bump --by` moves them on, `mintage store release-hold` says that nothing was lost".to_owned(),
-            Kind::Blocks(_) => "stopped; `mintage store bump` moves it on, `mintage store release-hold` says that nothing was lost".to_owned(),
         })
     }
 }
@@ -137,7 +149,7 @@ impl RestartHold {
     pub(crate) fn run(self) -> Result<Outcome, Failure> {
         let is_on = self.set == Switch::On;
         let done = if is_on { "a restart begins a hold" } else { "a restart begins no hold" };
-        self.target.ask(&Request::RestartHold(is_on), |_| done.to_owned())
+        self.target.ask(&Request::RestartHold(is_on), |_, _| done.to_owned())
     }
 }
 
@@ -198,12 +210,12 @@ impl BumpCounter {
         };
         if let Some(scope) = &self.scope {
             let request = Request::BumpScope(scope.clone(), bump);
-            return self.target.ask(&request, |shown| {
+            return self.target.ask(&request, |shown, _| {
                 let stopped = if shown.state.block.is_stale { "; the space is still stopped" } else { "" };
                 format!("scope {scope} is bumped{stopped}")
             });
         }
-        self.target.ask(&Request::Bump(bump), |shown| match shown.space.scopes() {
+        self.target.ask(&Request::Bump(bump), |shown, _| match shown.space.scopes() {
             Some(_) => format!(
                 "all scopes are bumped; one that isn't there yet begins with {}",
                 shown.state.block.next

@@ -1,25 +1,24 @@
 //! What a hold or a stop is, and what an operator does about it.
 
-use crate::output;
+use super::paste::Paste;
+use crate::reach::Trust;
 use mintage_lease::request::{Hold, Shown};
 use mintage_lease::space::{Kind, Terms};
-use mintage_lease::store::redacted;
 
-/// Why the space hands nothing out, since when, and what to do; nothing where it is in use. A step a line, those to paste with two spaces
-/// before them.
-pub(super) fn runbook(shown: &Shown, url: &str) -> Vec<String> {
-    let place = [redacted(url).as_str(), shown.space.name.as_str()].map(output::shell_word).join(" ");
+/// Why the space hands nothing out, since when, and what to do, a step a line; nothing where it is in use.
+pub(super) fn runbook(shown: &Shown, url: &str, trust: Trust) -> Vec<String> {
+    let paste = Paste::of(url, &shown.space.name, trust);
     match &shown.space.kind {
         _ if shown.dropped.is_some() => Vec::new(),
         Kind::Windows(windows) if shown.state.is_on_hold(&windows.terms, shown.now) => {
-            of_windows(shown, &windows.terms, &place)
+            of_windows(shown, &windows.terms, &paste)
         }
-        Kind::Blocks(_) | Kind::Scopes(_) if shown.state.block.is_stale => of_counters(shown, &place),
+        Kind::Blocks(_) | Kind::Scopes(_) if shown.state.block.is_stale => of_counters(shown, &paste),
         _ => Vec::new(),
     }
 }
 
-fn of_windows(shown: &Shown, terms: &Terms, place: &str) -> Vec<String> {
+fn of_windows(shown: &Shown, terms: &Terms, paste: &Paste) -> Vec<String> {
     let until = terms.time_of(shown.state.floor);
     let mut lines = vec![
         format!(
@@ -31,19 +30,19 @@ fn of_windows(shown: &Shown, terms: &Terms, place: &str) -> Vec<String> {
         ),
         "after a restart or a failover there is nothing to do but to wait".to_owned(),
         "after a restore from a backup, burn again what was burned after it was made:".to_owned(),
-        format!("  mintage store burn-worker {place} WORKER"),
+        paste.command("burn-worker", &["WORKER"]),
     ];
     // No word of an operator ends that one.
     if shown.state.floor > shown.state.old_floor {
         lines.push(
             "if nothing was lost, no commit of the store and no clock, the hold can end now:".to_owned(),
         );
-        lines.push(format!("  mintage store release-hold {place}"));
+        lines.push(paste.command("release-hold", &[]));
     }
     lines
 }
 
-fn of_counters(shown: &Shown, place: &str) -> Vec<String> {
+fn of_counters(shown: &Shown, paste: &Paste) -> Vec<String> {
     let mut lines = vec![format!(
         "{}: values may have been handed out that the store doesn't know any more",
         began("stopped", shown)
@@ -53,7 +52,7 @@ fn of_counters(shown: &Shown, place: &str) -> Vec<String> {
             "it hands out nothing until all scopes are moved on by more than any of them can have lost (`mintage store check --against` compares \
              them with a table):"
                 .to_owned(),
-            format!("  mintage store bump {place} --by N"),
+            paste.command("bump", &["--by", "N"]),
         ]);
     } else {
         let next = shown.state.block.next;
@@ -61,11 +60,11 @@ fn of_counters(shown: &Shown, place: &str) -> Vec<String> {
             format!(
                 "it hands out nothing until it is bumped above the highest value in use, by tables, logs and replicas; its next is {next}:"
             ),
-            format!("  mintage store bump {place} --to N"),
+            paste.command("bump", &["--to", "N"]),
         ]);
     }
     lines.push("if nothing was lost, no commit of the store, it can go on where it is:".to_owned());
-    lines.push(format!("  mintage store release-hold {place}"));
+    lines.push(paste.command("release-hold", &[]));
     lines
 }
 

@@ -1,6 +1,7 @@
 //! `mintage store scopes`, and the comparison of scopes with the numbers of a table.
 
 use super::look::Looked;
+use super::paste::Paste;
 use crate::exit::{Failure, Outcome};
 use crate::output::{self, Palette};
 use crate::reach::{self, Trust};
@@ -9,7 +10,7 @@ use mintage_keys::maxima::{self, Maximum, Numbered};
 use mintage_keys::open::Options;
 use mintage_lease::request::{MAX_PAGE, Page, Shown};
 use mintage_lease::space::ScopeTerms;
-use mintage_lease::state::{ScopeName, ScopeRow};
+use mintage_lease::state::{LONGEST_SCOPE, ScopeName, ScopeRow};
 use mintage_lease::store::Desk;
 use mintage_lease::{Error, Refusal};
 use serde::Serialize;
@@ -77,10 +78,11 @@ impl Scopes {
         }
         out.flush()?;
         if let (false, Some(last)) = (is_all, rows.last()) {
-            eprintln!(
-                "mintage: there are more; go on with --after {}",
-                output::harmless_line(last.scope.as_str())
-            );
+            let most = self.most.to_string();
+            let mut words = vec!["--after", last.scope.as_str(), "--most", &most];
+            words.extend(self.json.then_some("--json"));
+            let command = Paste::of(&url, &name, self.trust).command("scopes", &words);
+            eprintln!("mintage: there are more; go on with {}", output::harmless_line(&command));
         }
         Ok(if self.scope.is_some() && rows.is_empty() { Outcome::Found } else { Outcome::Done })
     }
@@ -137,11 +139,12 @@ const MOST: u64 = 100_000;
 const MOST_TOLD: usize = 50;
 
 impl Against {
-    /// What there is to say of the space's scopes, worst first.
+    /// What there is to say of the scopes of a space in the store of this URL, worst first.
     pub(super) async fn look(
         &self,
         desk: &Desk,
         shown: &Shown,
+        store: &str,
         trust: Trust,
     ) -> Result<Vec<Looked>, Failure> {
         let (Some(url), Some(table), Some(number), Some(by)) =
@@ -162,10 +165,9 @@ impl Against {
         let (rows, _) = some(desk, trust, None, u64::MAX).await?;
         let next: HashMap<&str, u64> = rows.iter().map(|row| (row.scope.as_str(), row.next)).collect();
         let begin = shown.state.block.next;
-        let mut told: Vec<String> = maxima
-            .iter()
-            .filter_map(|maximum| behind(terms, maximum, next.get(maximum.scope.as_str()), begin))
-            .collect();
+        let paste = Paste::of(store, name, trust);
+        let mut told: Vec<String> =
+            maxima.iter().filter_map(|maximum| behind(terms, maximum, &next, begin, &paste)).collect();
         let (count, looked_at) = (told.len(), maxima.len());
         told.truncate(MOST_TOLD);
         let line = |good, warning, found| Looked { what: "scopes", good, warning, found };
@@ -202,12 +204,22 @@ impl Against {
 
 /// What is wrong with a scope whose largest number in use is known. One that isn't there yet counts as behind wherever it would begin: once
 /// an operator says that nothing was lost, it begins with the first value.
-fn behind(terms: &ScopeTerms, maximum: &Maximum, next: Option<&u64>, begin: u64) -> Option<String> {
-    let Maximum { scope, number } = maximum;
-    if scope.parse::<ScopeName>().is_err() {
-        return Some(format!("{scope:?} is no name of a scope, so it can't be counted here"));
-    }
-    let used = *number;
+fn behind(
+    terms: &ScopeTerms,
+    maximum: &Maximum,
+    all: &HashMap<&str, u64>,
+    begin: u64,
+    paste: &Paste,
+) -> Option<String> {
+    let used = maximum.number;
+    let Some(scope) = scope_name(&maximum.scope) else {
+        let found = in_short(&maximum.scope);
+        return Some(format!(
+            "{found} is no name of a scope, so it can't be counted here; 1 to {LONGEST_SCOPE} bytes of UTF-8 without control characters expected"
+        ));
+    };
+    let scope = scope.as_str();
+    let next = all.get(scope);
     let (stands, is_behind) = match next {
         Some(next) => (format!("would hand out {next} next"), i128::from(*next) <= used),
         None => ("isn't there yet".to_owned(), used >= i128::from(terms.first)),
@@ -219,9 +231,25 @@ fn behind(terms: &ScopeTerms, maximum: &Maximum, next: Option<&u64>, begin: u64)
     let next_step = if to > i128::from(terms.last) {
         format!("the space ends with {}, so make one that ends later", terms.last)
     } else {
-        format!("`mintage store bump --scope {scope:?} --to {to}` moves it above")
+        let command = paste.command("bump", &["--scope", scope, "--to", &to.to_string()]);
+        format!("{command} moves it above")
     };
     Some(format!("scope {scope:?} {stands}, and {used} is in use; {next_step}"))
+}
+
+/// The scope of these bytes, if they are the name of one.
+fn scope_name(bytes: &[u8]) -> Option<ScopeName> {
+    std::str::from_utf8(bytes).ok()?.parse().ok()
+}
+
+/// The beginning of what should be a name: as text, or as bytes where it is none.
+fn in_short(bytes: &[u8]) -> String {
+    const MOST: usize = 60;
+    let end = if bytes.len() > MOST { "…" } else { "" };
+    match std::str::from_utf8(bytes) {
+        Ok(text) => format!("{:?}{end}", &text[..text.floor_char_boundary(MOST)]),
+        Err(_) => format!("b\"{}\"{end}", bytes[..bytes.len().min(MOST)].escape_ascii()),
+    }
 }
 
 #[cfg(test)]
@@ -231,17 +259,27 @@ mod tests {
     #[test]
     fn a_scope_is_behind_when_its_next_number_is_in_use_or_it_is_missing() {
         let terms = ScopeTerms::default();
-        let told = |number, next: Option<u64>| {
-            behind(&terms, &Maximum { scope: "4\"2".to_owned(), number }, next.as_ref(), 1_001)
+        let trust = Trust { trust_store_clock: false, allow_unsafe: false };
+        let paste = Paste::of("sqlite:ids.db", "issues", trust);
+        let of = |scope: &[u8], number, next: Option<u64>| {
+            let all = next.map(|next| ("4'2", next)).into_iter().collect();
+            behind(&terms, &Maximum { scope: scope.to_vec(), number }, &all, 1_001, &paste)
         };
+        let told = |number, next| of(b"4'2", number, next);
         assert_eq!(told(9, Some(10)), None);
-        assert!(told(9, Some(9)).unwrap().contains("--scope \"4\\\"2\" --to 10`"));
+        let bump = r"`mintage store bump sqlite:ids.db issues --scope '4'\''2' --to";
+        assert!(told(9, Some(9)).unwrap().contains(&format!("{bump} 10`")));
         assert_eq!(told(0, None), None);
-        assert!(
-            told(1, None).unwrap().contains(
-                "isn't there yet, and 1 is in use; `mintage store bump --scope \"4\\\"2\" --to 1001`"
-            )
-        );
+        let missing = told(1, None).unwrap();
+        assert!(missing.contains(&format!("isn't there yet, and 1 is in use; {bump} 1001`")), "{missing}");
         assert!(told(i128::from(u64::MAX), Some(5)).unwrap().contains("ends later"));
+        for (scope, shown) in [
+            (&b"\xffa\0"[..], r#"b"\xffa\x00" is no name"#),
+            (b"", "\"\" is no name"),
+            (b"a\n", r#""a\n" is no name"#),
+        ] {
+            let told = of(scope, 1, None).unwrap();
+            assert!(told.starts_with(shown), "{told}");
+        }
     }
 }
