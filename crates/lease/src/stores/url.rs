@@ -21,6 +21,24 @@ impl<'a> Parts<'a> {
     }
 }
 
+/// A host and its port, which is this one unless it names another; `None` where it can be neither a name nor an address. One of IPv6 stands in
+/// brackets.
+#[cfg(any(feature = "etcd", feature = "zookeeper"))]
+pub(super) fn with_port(host: &str, default: u16) -> Option<String> {
+    let name_end = match host.strip_prefix('[') {
+        Some(rest) => rest.find(']').filter(|len| *len > 0)? + 2,
+        None => host.find(':').unwrap_or(host.len()),
+    };
+    let (name, port) = host.split_at(name_end);
+    let is_name = |c: char| !c.is_whitespace() && !c.is_control() && !"/?#@,\\".contains(c);
+    let digits = |port: &str| port.bytes().all(|byte| byte.is_ascii_digit());
+    let port = match port.strip_prefix(':') {
+        None if port.is_empty() => default,
+        port => port.filter(|port| digits(port))?.parse().ok().filter(|port| *port > 0)?,
+    };
+    (!name.is_empty() && name.chars().all(is_name)).then(|| format!("{name}:{port}"))
+}
+
 /// Percent-encoded text as it was meant.
 pub(super) fn decoded(text: &str) -> String {
     let mut bytes = Vec::new();

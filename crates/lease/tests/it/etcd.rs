@@ -240,6 +240,12 @@ async fn rule_17_grants_go_on_when_a_leader_dies_and_stop_with_a_clear_word_with
 #[tokio::test]
 async fn a_user_with_the_documented_role_is_enough_and_one_without_is_told() {
     let Some(cluster) = Etcd::start(1) else { return };
+    let as_user = |user: &str| Site::of(cluster.url("mintage").replace("://", &format!("://{user}")));
+    let needless = as_user("minter:secret@").store().upgrade(soon()).await;
+    assert!(
+        matches!(&needless, Err(Error::Url { fault, .. }) if fault.contains("leave user and password out")),
+        "{needless:?}"
+    );
     let schema = (mintage_lease::stores::etcd::ENTRY.schema)();
     for line in schema.lines().filter_map(|line| line.strip_prefix("etcdctl ")) {
         let mut words: Vec<&str> = line.split(' ').collect();
@@ -252,7 +258,6 @@ async fn a_user_with_the_documented_role_is_enough_and_one_without_is_told() {
     for line in ["user add root:root", "user grant-role root root", "user add other:other", "auth enable"] {
         cluster.control(&line.split(' ').collect::<Vec<_>>()).unwrap();
     }
-    let as_user = |user: &str| Site::of(cluster.url("mintage").replace("://", &format!("://{user}")));
     for stranger in ["", "other:other@"] {
         let denied = as_user(stranger).store().upgrade(soon()).await;
         assert!(matches!(denied, Err(Error::Denied { .. })), "{stranger}: {denied:?}");

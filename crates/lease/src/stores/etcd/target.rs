@@ -5,7 +5,7 @@
 
 use crate::error::Error;
 use crate::store::redacted;
-use crate::stores::url::{Parts, decoded};
+use crate::stores::url::{Parts, decoded, with_port};
 use etcd_client::ConnectOptions;
 use tonic::transport::{Certificate, ClientTlsConfig, Endpoint, Identity};
 
@@ -63,12 +63,7 @@ impl Target {
 }
 
 fn member(host: &str, tls: Option<ClientTlsConfig>) -> Result<Endpoint, String> {
-    if host.is_empty() {
-        return Err(format!("a host expected; {EXPECTED}"));
-    }
-    // Behind the last `]` of an address of IPv6, or in a name, a colon begins the port.
-    let name_end = host.rfind(']').unwrap_or(0);
-    let address = if host[name_end..].contains(':') { host.to_owned() } else { format!("{host}:{PORT}") };
+    let address = with_port(host, PORT).ok_or_else(|| format!("host {host:?}; {EXPECTED}"))?;
     let scheme = if tls.is_some() { "https" } else { "http" };
     let fault = |error: &dyn std::fmt::Display| format!("host {host:?}: {error}; {EXPECTED}");
     let endpoint = Endpoint::from_shared(format!("{scheme}://{address}")).map_err(|error| fault(&error))?;
@@ -138,6 +133,14 @@ mod tests {
             "etcd://u:secret@",
             "etcd://u:secret@a,,b",
             "etcd://u:secret@a b",
+            "etcd://u:secret@a:x",
+            "etcd://u:secret@a:0",
+            "etcd://u:secret@a:99999",
+            "etcd://u:secret@a:",
+            "etcd://u:secret@a:+5",
+            "etcd://u:secret@a:1:2",
+            "etcd://u:secret@::1",
+            "etcd://u:secret@[::1",
             "etcd://u@a",
             "etcd://u:secret@a?tls=maybe",
             "etcd://u:secret@a?colour=blue",

@@ -85,6 +85,11 @@ impl Etcd {
             }
             Err(source) => (is_about_trust(&*source), source),
         };
+        if source.to_string().contains("authentication is not enabled") {
+            let fault =
+                "the cluster has no authentication; leave user and password out of the URL".to_owned();
+            return Failure::Final(Error::Url { url: store, fault });
+        }
         if is_hopeless {
             return Failure::Final(Error::Unreachable { store, source });
         }

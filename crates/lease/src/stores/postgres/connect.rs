@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 use tokio::sync::{Semaphore, SemaphorePermit};
-use tokio_postgres::config::TargetSessionAttrs;
+use tokio_postgres::config::{Host, SslMode, TargetSessionAttrs};
 use tokio_postgres::{Client, Config, SimpleQueryRow};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
@@ -41,6 +41,12 @@ impl Login {
             plain.parse().map_err(|error| fault(format!("no URL of PostgreSQL: {}", in_words(&error))))?;
         if config.get_hosts().is_empty() {
             return Err(fault("a host expected, as in postgres://host1,host2:5433/database".to_owned()));
+        }
+        let is_socket = |host: &Host| !matches!(host, Host::Tcp(_));
+        if mode.driver() == SslMode::Require && config.get_hosts().iter().any(is_socket) {
+            let way =
+                "a socket of this machine has no TLS; leave sslmode out, or name the server by its host";
+            return Err(fault(way.to_owned()));
         }
         config.ssl_mode(mode.driver());
         // A host that went away without a word is noticed by these, not after a quarter of an hour.
@@ -197,6 +203,8 @@ mod tests {
             "postgres://u:secret@h/db?sslmode=maybe",
             "postgres://u:secret@h:port/db",
             "postgres://u:secret@h/db?colour=blue",
+            "postgres://u:secret@/db?host=/tmp&sslmode=verify-full",
+            "postgres://u:secret@%2Ftmp/db?sslmode=require",
             "postgres://u:secret@h/db?sslmode=verify-full&sslrootcert=/nowhere.pem",
         ] {
             let error = Connections::of(url).map(|_| ()).unwrap_err();

@@ -2,9 +2,12 @@
 
 use crate::error::Error;
 use crate::store::redacted;
-use crate::stores::url::{Parts, decoded};
+use crate::stores::url::{Parts, decoded, with_port};
 
 const EXPECTED: &str = "expected is one like zookeeper://user:password@host1:2181,host2/path";
+
+/// ZooKeeper's port for clients.
+const PORT: u16 = 2181;
 
 /// The path of the nodes, unless the URL says otherwise.
 const PATH: &str = "/mintage";
@@ -55,17 +58,7 @@ impl Target {
 }
 
 fn server(host: &str) -> Result<String, String> {
-    // Behind the last `]` of an address of IPv6, or in a name, a colon begins the port.
-    let name_end = host.rfind(']').unwrap_or(0);
-    let (name, port) = match host[name_end..].rfind(':') {
-        Some(colon) => host.split_at(name_end + colon),
-        None => (host, ":2181"),
-    };
-    let is_name = !name.is_empty() && !name.contains(|c: char| c.is_whitespace() || c == '/');
-    match port[1..].parse::<u16>() {
-        Ok(1..) if is_name => Ok(format!("{name}{port}")),
-        _ => Err(format!("host {host:?}; {EXPECTED}")),
-    }
+    with_port(host, PORT).ok_or_else(|| format!("host {host:?}; {EXPECTED}"))
 }
 
 #[cfg(test)]
@@ -90,6 +83,12 @@ mod tests {
             "zookeeper://u:secret@a b",
             "zookeeper://u:secret@a:0",
             "zookeeper://u:secret@a:port",
+            "zookeeper://u:secret@a:+5",
+            "zookeeper://u:secret@a:",
+            "zookeeper://u:secret@a:2181:3",
+            "zookeeper://u:secret@::1",
+            "zookeeper://u:secret@[::1",
+            "zookeeper://u:secret@[]",
             "zookeeper://u@a",
             "zookeeper://u:secret@a/x/../y",
             "zookeeper://u:secret@a?tls=on",
