@@ -94,6 +94,13 @@ impl Table {
         Ok(Self { engine, schema: schema.map(str::to_owned), name: name.to_owned() })
     }
 
+    /// The same in this schema, unless it names one.
+    #[must_use]
+    pub(crate) fn within(mut self, schema: &str) -> Self {
+        self.schema.get_or_insert_with(|| schema.to_owned());
+        self
+    }
+
     /// The name in quotes, with `behind` after it.
     #[must_use]
     pub fn with(&self, behind: &str) -> String {

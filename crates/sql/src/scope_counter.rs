@@ -34,9 +34,19 @@ fn about(more: &[String]) -> Vec<String> {
     ABOUT.iter().map(|line| (*line).to_owned()).chain(more.iter().cloned()).collect()
 }
 
+/// The schema of a table that names none. Whoever calls has a path of schemas of his own, in front of which stand his temporary tables: every
+/// name in the text has its schema, and the bodies find built-in functions alone.
+const SCHEMA: &str = "public";
+
+/// What no name of a scope has, as in the stores of Mintage: a character that doesn't show.
+const CONTROL: &str = "[\\u0001-\\u001f\\u007f-\\u009f]";
+
 fn postgres(table: &Table) -> Script {
+    let table = &table.clone().within(SCHEMA);
     let (counter, next, bump) = (table.quoted(), table.with("_next"), table.with("_bump"));
     let mark = Engine::Postgres.free_mark(&counter);
+    let is_no_scope =
+        format!("scope_ IS NULL OR octet_length(scope_) NOT BETWEEN 1 AND 255 OR scope_ ~ '{CONTROL}'");
     let about = about(&[
         format!("  INSERT INTO issue (project_id, number) VALUES (42, {next}('42'));"),
         format!("  SELECT {next}('42', 10);     -- ten of them"),
@@ -47,24 +57,27 @@ fn postgres(table: &Table) -> Script {
     ]);
     let statements = vec![
         format!(
-            "CREATE TABLE {counter} (\n    \"scope\" text COLLATE \"C\" PRIMARY KEY,\n    \"next\" bigint NOT NULL CHECK (\"next\" >= 1)\n) \
-             WITH (fillfactor = 50)"
+            "CREATE TABLE {counter} (\n    \"scope\" text COLLATE \"C\" PRIMARY KEY\n        \
+             CHECK (octet_length(\"scope\") BETWEEN 1 AND 255 AND \"scope\" !~ '{CONTROL}'),\n    \
+             \"next\" bigint NOT NULL CHECK (\"next\" >= 1)\n) WITH (fillfactor = 50)"
         ),
         format!(
-            "CREATE FUNCTION {next}(scope_ text, size_ bigint DEFAULT 1) RETURNS bigint\nLANGUAGE plpgsql VOLATILE AS {mark}\n\
+            "CREATE FUNCTION {next}(scope_ text, size_ bigint DEFAULT 1) RETURNS bigint\nLANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS {mark}\n\
              DECLARE\n    after_ bigint;\nBEGIN\n    \
-             IF scope_ IS NULL OR size_ IS NULL OR size_ < 1 THEN\n        \
-             RAISE EXCEPTION 'a scope and at least one number expected, not % and %', scope_, size_ USING ERRCODE = '22023';\n    \
+             IF {is_no_scope} OR size_ IS NULL OR size_ < 1 THEN\n        \
+             RAISE EXCEPTION 'a scope of 1 to 255 bytes without control characters and at least one number expected, not % and %',\n            \
+             left(scope_, 80), size_ USING ERRCODE = '22023';\n    \
              END IF;\n    \
              INSERT INTO {counter} AS c (\"scope\", \"next\") VALUES (scope_, 1 + size_)\n    \
              ON CONFLICT (\"scope\") DO UPDATE SET \"next\" = c.\"next\" + size_\n    \
              RETURNING c.\"next\" INTO after_;\n    RETURN after_ - size_;\nEND\n{mark}"
         ),
         format!(
-            "CREATE FUNCTION {bump}(scope_ text, next_ bigint) RETURNS bigint\nLANGUAGE plpgsql VOLATILE AS {mark}\n\
+            "CREATE FUNCTION {bump}(scope_ text, next_ bigint) RETURNS bigint\nLANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS {mark}\n\
              DECLARE\n    after_ bigint;\nBEGIN\n    \
-             IF scope_ IS NULL OR next_ IS NULL OR next_ < 1 THEN\n        \
-             RAISE EXCEPTION 'a scope and a number from 1 on expected, not % and %', scope_, next_ USING ERRCODE = '22023';\n    \
+             IF {is_no_scope} OR next_ IS NULL OR next_ < 1 THEN\n        \
+             RAISE EXCEPTION 'a scope of 1 to 255 bytes without control characters and a number from 1 on expected, not % and %',\n            \
+             left(scope_, 80), next_ USING ERRCODE = '22023';\n    \
              END IF;\n    \
              INSERT INTO {counter} AS c (\"scope\", \"next\") VALUES (scope_, next_)\n    \
              ON CONFLICT (\"scope\") DO UPDATE SET \"next\" = greatest(c.\"next\", next_)\n    \
@@ -86,13 +99,14 @@ fn mysql(table: &Table) -> Script {
     ]);
     let refuse = |expected: &str| {
         format!(
-            "SIGNAL SQLSTATE '22023' SET MESSAGE_TEXT = 'a scope of 1 to 255 bytes and {expected} expected';"
+            "SIGNAL SQLSTATE '22023' SET MESSAGE_TEXT = 'a scope of 1 to 255 bytes without control characters and {expected} expected';"
         )
     };
-    let is_no_scope = "p_scope IS NULL OR OCTET_LENGTH(p_scope) NOT BETWEEN 1 AND 255";
+    let is_no_scope =
+        "p_scope IS NULL OR OCTET_LENGTH(p_scope) NOT BETWEEN 1 AND 255 OR p_scope REGEXP '[[:cntrl:]]'";
     let statements = vec![
         format!(
-            "CREATE TABLE {counter} (\n    `scope` varbinary(255) NOT NULL PRIMARY KEY,\n    `next` bigint unsigned NOT NULL\n) ENGINE = InnoDB"
+            "CREATE TABLE {counter} (\n    `scope` varbinary(255) NOT NULL PRIMARY KEY CHECK (OCTET_LENGTH(`scope`) >= 1),\n    `next` bigint unsigned NOT NULL\n) ENGINE = InnoDB"
         ),
         format!(
             "CREATE PROCEDURE {next}(IN p_scope varchar(1020) CHARACTER SET utf8mb4, IN p_size bigint, OUT p_first bigint unsigned)\n    \

@@ -20,7 +20,7 @@ pub(crate) struct Sql {
     engine: String,
     /// The function: scope-counter
     function: String,
-    /// Its table, with its schema in front where that isn't the usual one; functions are called after it
+    /// Its table, with its schema in front where that isn't the usual one (public; MySQL: the database in use); functions are called after it
     #[arg(long, value_name = "TABLE")]
     table: Option<String>,
     /// One JSON object, with the statements one by one

@@ -87,10 +87,11 @@ async fn the_first_two_of_each_scope_are_one_and_two_and_several_follow_each_oth
     conn.query_drop("CALL scope_counter_bump('a', 5)").await.unwrap();
     assert_eq!(next(&mut conn, "old", 1).await.unwrap(), 500);
     assert_eq!(next(&mut conn, "a", 1).await.unwrap(), 14);
-    for (scope, size) in [("a", 0), ("", 1), (&*"x".repeat(256), 1)] {
+    for (scope, size) in [("a", 0), ("", 1), (&*"x".repeat(256), 1), ("a\tb", 1)] {
         let refused = next(&mut conn, scope, size).await.unwrap_err().to_string();
-        assert!(refused.contains("a scope of 1 to 255 bytes and at least one number expected"), "{refused}");
+        assert!(refused.contains("without control characters and at least one number expected"), "{refused}");
     }
+    assert!(conn.query_drop("INSERT INTO scope_counter VALUES ('', 1)").await.is_err());
     conn.query_drop("BEGIN").await.unwrap();
     assert_eq!(next(&mut conn, "c", 1).await.unwrap(), 1);
     conn.query_drop("ROLLBACK").await.unwrap();

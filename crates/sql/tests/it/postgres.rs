@@ -80,7 +80,43 @@ async fn the_first_two_of_each_scope_are_one_and_two_and_several_follow_each_oth
     }
     let full = client.query_one(&bump("full", i64::MAX), &[]).await;
     assert!(full.is_ok() && client.query_one(&next("full", 1), &[]).await.is_err());
+    for (scope, is_one) in [
+        ("", false),
+        (&"x".repeat(255), true),
+        (&"x".repeat(256), false),
+        ("a\u{1}", false),
+        ("\u{85}", false),
+    ] {
+        for call in [next(scope, 1), bump(scope, 9)] {
+            let refused = client.query_one(&call, &[]).await.err();
+            let code = refused.as_ref().and_then(|error| error.code()).map(|code| code.code());
+            assert_eq!(code, if is_one { None } else { Some("22023") }, "{scope:?}: {refused:?}");
+        }
+        let row = format!("INSERT INTO \"n\"\"; DROP--\" VALUES ('{scope}', 1)");
+        assert!(client.execute(&row, &[]).await.is_err(), "{scope:?}");
+    }
     // A number that was taken and rolled back is the next one's.
     client.batch_execute(&format!("BEGIN; {}; ROLLBACK", next("c", 1))).await.unwrap();
     assert_eq!(number(&client, &next("c", 1)).await, 1);
+}
+
+#[tokio::test]
+async fn neither_a_temporary_table_nor_a_path_of_schemas_leads_elsewhere() {
+    let Some(server) = Postgres::shared() else { return };
+    let database = database(&server, "scope_counter");
+    let client = connected(&server.url(&database)).await;
+    let take = "SELECT public.scope_counter_next('a')";
+    assert_eq!(number(&client, take).await, 1);
+    let elsewhere = "CREATE TEMP TABLE scope_counter (scope text PRIMARY KEY, next bigint); CREATE SCHEMA other; \
+                     CREATE TABLE other.scope_counter (scope text PRIMARY KEY, next bigint); \
+                     CREATE FUNCTION other.octet_length(text) RETURNS int LANGUAGE sql AS 'SELECT 0'; SET search_path = other, pg_catalog";
+    client.batch_execute(elsewhere).await.unwrap();
+    assert_eq!(number(&client, take).await, 2);
+    assert_eq!(number(&client, "SELECT public.scope_counter_bump('a', 50)").await, 50);
+    for table in ["pg_temp.scope_counter", "other.scope_counter"] {
+        assert_eq!(number(&client, &format!("SELECT count(*) FROM {table}")).await, 0);
+    }
+    // The caller's own path is as it was.
+    let path: String = client.query_one("SHOW search_path", &[]).await.unwrap().get(0);
+    assert_eq!(path, "other, pg_catalog");
 }
