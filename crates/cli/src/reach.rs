@@ -74,7 +74,7 @@ pub(crate) fn url_and<const N: usize>(
 }
 
 /// Whether a word is the URL of a store: no name of a space has a colon.
-fn is_url(word: &str) -> bool {
+pub(crate) fn is_url(word: &str) -> bool {
     word.split_once(':')
         .is_some_and(|(scheme, _)| STORES.iter().any(|entry| entry.url_schemes.contains(&scheme)))
 }

@@ -4,6 +4,7 @@
 //! compared before ids meet in one table.
 
 use crate::space::{BlockTerms, Kind, Space, Windows};
+use mintage::UnixNanos;
 use std::fmt;
 
 /// A space, and the store that has it.
@@ -13,6 +14,8 @@ pub struct Entry {
     pub store: String,
     /// The space's facts.
     pub space: Space,
+    /// When it was dropped, if it was: what it handed out may still be in use.
+    pub dropped: Option<UnixNanos>,
 }
 
 /// Two spaces of one name or one UUID, in two stores, that could hand out the same id.
@@ -37,8 +40,9 @@ impl fmt::Display for Conflict {
     }
 }
 
-/// Every pair that could hand out the same id. Spaces belong together that have one name or one UUID; one that is listed twice for one
-/// store is the same.
+/// Every pair that could hand out the same id, or has. Spaces belong together that have one name or one UUID; one that is listed twice for one
+/// store is the same. Of two that were dropped nothing follows any more, and one that was dropped is kept apart from those after it in its
+/// store by that store.
 #[must_use]
 pub fn conflicts(entries: &[Entry]) -> Vec<Conflict> {
     let mut found = Vec::new();
@@ -47,10 +51,13 @@ pub fn conflicts(entries: &[Entry]) -> Vec<Conflict> {
             let (first, second) = (second, first);
             let is_one = first.store == second.store && first.space.id == second.space.id;
             let belong = first.space.name == second.space.name || first.space.id == second.space.id;
-            if is_one || !belong {
+            let dropped = [first, second].iter().filter(|entry| entry.dropped.is_some()).count();
+            let is_settled = dropped == 2 || (dropped == 1 && first.store == second.store);
+            if is_one || !belong || is_settled {
                 continue;
             }
             if let Some((what, next_step)) = conflict(&first.space, &second.space) {
+                let next_step = if dropped == 1 { KEEP_OUT } else { next_step };
                 let (store, other) = (first.store.clone(), second.store.clone());
                 found.push(Conflict {
                     space: first.space.name.clone(),
@@ -64,6 +71,10 @@ pub fn conflicts(entries: &[Entry]) -> Vec<Conflict> {
     }
     found
 }
+
+/// What to do where the other one is gone, and its ids aren't.
+const KEEP_OUT: &str = "one of them was dropped, and ids of it may be in use: drop the other and create it anew under another name, or with a range that the \
+                        dropped one hadn't";
 
 fn conflict(first: &Space, second: &Space) -> Option<(String, &'static str)> {
     if let Some(difference) = first.numbering_difference(second) {
@@ -135,7 +146,8 @@ mod tests {
     use mintage::Scheme;
 
     fn entry(store: &str, id: u128, kind: Kind) -> Entry {
-        Entry { store: store.to_owned(), space: Space { id: SpaceId(id), name: "orders".to_owned(), kind } }
+        let space = Space { id: SpaceId(id), name: "orders".to_owned(), kind };
+        Entry { store: store.to_owned(), space, dropped: None }
     }
 
     fn region(workers: (u64, u64)) -> Windows {
@@ -198,5 +210,15 @@ mod tests {
         assert_eq!(conflicts(&[one.clone(), named("invoices", 1)]).len(), 1);
         let three = [one, named("orders", 2), entry("sqlite:c", 3, Kind::Blocks(BlockTerms::default()))];
         assert_eq!(conflicts(&three).len(), 3);
+    }
+
+    #[test]
+    fn rule_19_ids_of_a_space_that_was_dropped_are_still_there() {
+        let kind = || Kind::Blocks(BlockTerms::default());
+        let dropped = |store, id| Entry { dropped: Some(UnixNanos(1)), ..entry(store, id, kind()) };
+        let found = conflicts(&[dropped("sqlite:a", 1), entry("sqlite:b", 2, kind())]);
+        assert!(found.len() == 1 && found[0].next_step.contains("ids of it may be in use"), "{found:?}");
+        assert!(conflicts(&[dropped("sqlite:a", 1), dropped("sqlite:b", 2)]).is_empty());
+        assert!(conflicts(&[dropped("sqlite:a", 1), entry("sqlite:a", 2, kind())]).is_empty());
     }
 }

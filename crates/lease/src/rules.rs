@@ -305,5 +305,5 @@ fn settled(before: &Space, old: &SpaceState, seen: &Seen) -> SpaceState {
 /// Whether a space may have issued an id: one that its row tells of, or one that the row was written too early to tell of.
 fn may_have_issued(old: &SpaceState, settled: &SpaceState) -> bool {
     let is_behind = settled.floor != old.floor || settled.block.next != old.block.next;
-    old.high_mark > 0 || old.block.largest > 0 || settled.block.is_stale || is_behind
+    old.has_issued() || settled.block.is_stale || is_behind
 }

@@ -56,6 +56,14 @@ pub struct SpaceState {
     pub block: BlockState,
 }
 
+impl SpaceState {
+    /// Whether anything was handed out, as far as the row tells; a counter that is stopped may have handed out more than that.
+    #[must_use]
+    pub const fn has_issued(&self) -> bool {
+        self.high_mark > 0 || self.block.largest > 0 || self.block.is_stale
+    }
+}
+
 /// A space's counter. In a space of scopes `next` is where a scope that has no row begins, `jumped` what each row is compared with (see
 /// [`ScopeRow::jumped`]), the rate is that of all scopes together, and `nonce` and `serial` stay zero.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

@@ -454,7 +454,31 @@ fn regions_that_could_hand_out_one_id_are_found_by_their_manifests() {
     assert!(text.contains("workers 500 to 600 and 0 to 511 overlap in 500 to 511; drop one"), "{text}");
     let (code, text) = refusal(&["store", "manifest", "--check", &us.url["sqlite:".len()..]]);
     assert!(code == 2, "{text}");
-    std::fs::write(&of_us, "{\"store\":\"x\"}\n").unwrap();
-    let (code, text) = refusal(&["store", "manifest", "--check", &of_us]);
-    assert!(code == 2 && text.contains("line 1: no id that is a UUID"), "{text}");
+    // Ids of a space that was dropped are still there.
+    asia.mint(&["-n", "1"]);
+    lines(&["store", "drop", &asia.url, "orders"]);
+    let found = mintage(&["store", "manifest", "--check", &file(&asia), &of_eu]);
+    let text = String::from_utf8(found.stdout).unwrap();
+    assert!(found.status.code() == Some(1) && text.contains("ids of it may be in use"), "{text}");
+    assert!(lines(&["store", "manifest", &asia.url])[1].contains("dropped at 20"));
+    // One that issued none is nothing.
+    lines(&["store", "drop", &eu.url, "orders"]);
+    assert_eq!(lines(&["store", "manifest", &eu.url]).len(), 1);
+    let manifest = std::fs::read_to_string(&of_us).unwrap();
+    let head = manifest.lines().next().unwrap();
+    for (text, named) in [
+        ("", "empty; what"),
+        ("\n", "empty; what"),
+        (head, "cut off: 0 of 1 spaces are there"),
+        (&manifest[..manifest.len() - 9], "line 2: "),
+        (&manifest[head.len()..], "the first line of"),
+        ("{\"manifest\":1,\"spaces\":1}\n{\"store\":\"x\"}\n", "line 2: no id that is a UUID"),
+        ("{\"manifest\":2,\"spaces\":0}\n", "manifest 2, 1 expected"),
+    ] {
+        std::fs::write(&of_us, text).unwrap();
+        let (code, told) = refusal(&["store", "manifest", "--check", &of_us]);
+        assert!(code == 2 && told.contains(named), "{text:?}: {told}");
+    }
+    let (code, told) = refusal(&["store", "manifest", "--check", &us.url]);
+    assert!(code == 2 && told.contains("put it in front of --check"), "{told}");
 }
