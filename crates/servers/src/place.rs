@@ -148,6 +148,22 @@ impl Drop for Running {
     }
 }
 
+/// Waits until processes that were killed have ended, but for those that nobody has asked how; false when some don't.
+pub(crate) fn all_end(processes: &[&str]) -> bool {
+    let has_ended = |process: &&str| match fs::read_to_string(format!("/proc/{process}/stat")) {
+        // `PID (NAME) STATE …`, and a name may have anything in it.
+        Ok(line) => line.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with(['Z', 'X'])),
+        Err(_) => true,
+    };
+    for _ in 0..1_000 {
+        if processes.iter().all(has_ended) {
+            return true;
+        }
+        pause(10_000_000);
+    }
+    false
+}
+
 /// A port that nobody listened at a moment ago.
 ///
 /// # Errors

@@ -1,6 +1,6 @@
 //! PostgreSQL servers: started, stopped, killed, copied, followed and promoted.
 
-use super::place::{Folder, Running, as_server, free_port, give_to_server, run, silent};
+use super::place::{Folder, Running, all_end, as_server, free_port, give_to_server, run, silent};
 use mintage::time::pause;
 use std::fs;
 use std::io;
@@ -117,10 +117,17 @@ impl Postgres {
     pub fn kill(&mut self) -> io::Result<()> {
         let text = fs::read_to_string(self.data().join("postmaster.pid"))?;
         let server = text.lines().next().unwrap_or_default().to_owned();
-        // Its children first, while they can be told by their parent.
-        let _ = Command::new("pkill").args(["-KILL", "-P", &server]).status();
-        let _ = Command::new("kill").args(["-KILL", &server]).status();
+        // Stopped, it begins no others while those that it has are looked for.
+        let _ = Command::new("kill").args(["-STOP", &server]).status();
+        let children = Command::new("pgrep").args(["-P", &server]).output()?.stdout;
+        let children = String::from_utf8_lossy(&children);
+        let all: Vec<&str> = children.lines().chain([server.as_str()]).collect();
+        let _ = Command::new("kill").arg("-KILL").args(&all).status();
         self.running = None;
+        // Its memory and its sockets are theirs until the last has ended.
+        if !all_end(&all) {
+            return Err(io::Error::other("processes of a PostgreSQL server that was killed don't end"));
+        }
         let _ = fs::remove_file(self.data().join("postmaster.pid"));
         Ok(())
     }
