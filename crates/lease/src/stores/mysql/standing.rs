@@ -10,7 +10,7 @@
 //!   that it followed the one that was noted; else it is a copy, as a dump read into another server is.
 //! * **when `mintage_state` was made**. MariaDB says when its file was made, so that a data folder that was copied back, in place or
 //!   renamed over, has another time (and so has one whose files were given to another user); MySQL says when the table was made, which a dump
-//!   read back changes.
+//!   read back changes. It is whole seconds: a copy that is made within the second in which the table was isn't told apart by it.
 //! * **when the server started**, which every restore but that of a dump changes. It is whole seconds.
 
 use super::statement::{Literal, guard};
