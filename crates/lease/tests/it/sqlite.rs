@@ -1,6 +1,6 @@
 //! The store in a file: what happens to files, disks and clocks.
 
-use crate::site::{Site, refused, short, soon, windows};
+use crate::site::{Site, blocks, refused, short, soon, windows};
 use mintage::UnixNanos;
 use mintage_lease::clock::{HostClock, ManualHostClock};
 use mintage_lease::space::BlockTerms;
@@ -327,6 +327,26 @@ async fn rule_17_a_file_that_was_put_back_with_its_side_car_is_noticed_by_a_fres
 }
 
 /// What isn't ours is left as it is, by whoever looks and by whoever would create.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_file_that_another_process_is_making_is_looked_at_once_that_is_done() {
+    let (site, path) = site_with(OpenOptions::default());
+    site.blocks("invoices", BlockTerms::default()).await;
+    let side_car =
+        std::fs::File::options().read(true).write(true).open(format!("{}-serial", path.display())).unwrap();
+    side_car.lock().unwrap();
+    let whole = std::fs::read(&path).unwrap();
+    let mut half = whole.clone();
+    half[100..4_096].fill(0xff);
+    std::fs::write(&path, &half).unwrap();
+    let store = site.store();
+    let space = blocks("invoices", BlockTerms::default());
+    let creating = tokio::spawn(async move { store.create(&space, CreateOptions::default(), soon()).await });
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    std::fs::write(&path, &whole).unwrap();
+    side_car.unlock().unwrap();
+    creating.await.unwrap().unwrap();
+}
+
 #[tokio::test]
 async fn files_of_other_programs_are_left_alone() {
     let folder = tempfile::tempdir().unwrap();

@@ -269,10 +269,15 @@ impl Keeper {
             |source: std::io::Error| Error::Unreachable { store: store.clone(), source: source.into() };
         self.refuse_remote()?;
         let path = self.settings.path.clone();
-        self.refuse_foreign(false)?;
+        // Before anything is made beside it. Where one of us makes it at this moment, a look without a lock sees half a file.
+        let looked = self.refuse_foreign(false);
+        if !SideCar::path_of(&path).exists() {
+            looked?;
+        }
         let Some(side_car) = SideCar::lock(&path, deadline).map_err(unreachable)? else {
             return Err(Error::Deadline { store, request: "upgrade", source: held_by(&path) });
         };
+        self.refuse_foreign(false)?;
         let is_new = Place::of(&path).map_err(unreachable)?.is_none();
         self.open = None;
         let made = self.make_tables(&side_car, gate);
