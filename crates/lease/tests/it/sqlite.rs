@@ -332,17 +332,17 @@ async fn a_file_that_another_process_is_making_is_looked_at_once_that_is_done() 
     let (site, path) = site_with(OpenOptions::default());
     site.blocks("invoices", BlockTerms::default()).await;
     let side_car =
-        std::fs::File::options().read(true).write(true).open(format!("{}-serial", path.display())).unwrap();
+        fs::File::options().read(true).write(true).open(format!("{}-serial", path.display())).unwrap();
     side_car.lock().unwrap();
-    let whole = std::fs::read(&path).unwrap();
+    let whole = fs::read(&path).unwrap();
     let mut half = whole.clone();
     half[100..4_096].fill(0xff);
-    std::fs::write(&path, &half).unwrap();
+    fs::write(&path, &half).unwrap();
     let store = site.store();
     let space = blocks("invoices", BlockTerms::default());
     let creating = tokio::spawn(async move { store.create(&space, CreateOptions::default(), soon()).await });
     tokio::time::sleep(Duration::from_millis(100)).await;
-    std::fs::write(&path, &whole).unwrap();
+    fs::write(&path, &whole).unwrap();
     side_car.unlock().unwrap();
     creating.await.unwrap().unwrap();
 }
