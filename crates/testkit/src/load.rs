@@ -11,8 +11,8 @@ use mintage::time::pause;
 use mintage::{Clock, ClockBack, Generator, Settings, Spent, SystemClock};
 use serde::{Deserialize, Serialize};
 use std::io::{BufRead, BufReader, Read, Write};
-use std::process::{Child, ChildStdout, Command, Stdio};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 /// What to mint, and for how long.
@@ -28,7 +28,7 @@ pub struct Load {
     pub spent: Spent,
     /// Threads that share the generator.
     pub threads: usize,
-    /// How long, in milliseconds on the monotonic clock.
+    /// How long, in milliseconds on the monotonic clock, and on until the process that started it has done its fault.
     pub for_ms: u64,
     /// Whether the ids are wanted, and not only counted.
     pub send_ids: bool,
@@ -85,18 +85,21 @@ impl Load {
         // The tick in which such a generator is made has to be waited out.
         let first_tick = if self.subject.has_policies() { self.subject.tick_nanos() } else { 0 };
         let until = SystemClock.monotonic_nanos() + first_tick + self.for_ms * 1_000_000;
+        let end = End { until, is_held: AtomicBool::new(true) };
         let stepped_at = AtomicU64::new(0);
         let (watched, threads) = std::thread::scope(|scope| {
-            let watcher = scope.spawn(|| watch(until, &stepped_at));
+            scope.spawn(|| end.comes_with_input());
+            let watcher = scope.spawn(|| watch(&end, &stepped_at));
             let (started, first_ids) = std::sync::mpsc::channel();
             let threads: Vec<_> = (0..self.threads)
                 .map(|_| {
-                    let (started, generator, stepped_at) = (started.clone(), &*generator, &stepped_at);
+                    let (started, generator) = (started.clone(), &*generator);
+                    let (end, stepped_at) = (&end, &stepped_at);
                     let start = move || {
                         // Nobody waits for it any more when another thread had no id.
                         let _ = started.send(());
                     };
-                    scope.spawn(move || self.mint(generator, until, stepped_at, start))
+                    scope.spawn(move || self.mint(generator, end, stepped_at, start))
                 })
                 .collect();
             drop(started);
@@ -137,7 +140,7 @@ impl Load {
     fn mint(
         &self,
         generator: &dyn Generator,
-        until: u64,
+        end: &End,
         stepped_at: &AtomicU64,
         start: impl FnOnce(),
     ) -> Turns {
@@ -145,7 +148,7 @@ impl Load {
             Turns { minted: Minted::of(&self.subject), longest: 0, ids_after_step: 0, ids_after_pause: 0 };
         let mut start = Some(start);
         let mut now = SystemClock.monotonic_nanos();
-        while now < until {
+        while !end.has_come(now) {
             let answer = generator.next();
             let then = std::mem::replace(&mut now, SystemClock.monotonic_nanos());
             turns.longest = turns.longest.max(now - then);
@@ -175,7 +178,7 @@ impl Load {
             .args(["--spent", spent_name(self.spent)])
             .args(["--threads", &self.threads.to_string()])
             .args(["--for-ms", &self.for_ms.to_string()])
-            .stdin(Stdio::null())
+            .stdin(Stdio::piped())
             .stdout(Stdio::piped());
         if let Some(method) = self.subject.method {
             command.args(["--method", method.name()]);
@@ -185,21 +188,44 @@ impl Load {
         }
         arm(&mut command);
         let mut child = command.spawn().with_context(|| format!("starting {}", program.display()))?;
+        let held = child.stdin.take().context("its input is piped")?;
         let mut out = BufReader::new(child.stdout.take().context("its output is piped")?);
         let mut line = String::new();
         out.read_line(&mut line)?;
         if line.trim_end() != MINTING {
             bail!("the process under load ended before it minted: {}", child.wait()?);
         }
-        Ok(Running { load: *self, child, out })
+        Ok(Running { load: *self, child, held: Some(held), out })
     }
 }
 
-/// A process under load. It ends by itself, and when this is dropped.
+/// When a process under load ends: at its time, and not before its input does. Whoever does a fault to it so ends it by what was
+/// done, and not by a schedule that a busy machine misses.
+struct End {
+    until: u64,
+    is_held: AtomicBool,
+}
+
+impl End {
+    /// Waits for the end of standard input.
+    fn comes_with_input(&self) {
+        // What is sent means nothing, and an input that fails has ended.
+        let _ = std::io::copy(&mut std::io::stdin().lock(), &mut std::io::sink());
+        self.is_held.store(false, Ordering::Relaxed);
+    }
+
+    fn has_come(&self, now: u64) -> bool {
+        now >= self.until && !self.is_held.load(Ordering::Relaxed)
+    }
+}
+
+/// A process under load. It ends once [`Running::finish`] lets it, and when this is dropped.
 #[derive(Debug)]
 pub struct Running {
     load: Load,
     child: Child,
+    /// Its input, which ends when it may.
+    held: Option<ChildStdin>,
     out: BufReader<ChildStdout>,
 }
 
@@ -210,11 +236,12 @@ impl Running {
         self.child.id()
     }
 
-    /// Waits for its end; returns what it saw, and its ids when they were asked for.
+    /// Lets it end, and waits for it; returns what it saw, and its ids when they were asked for.
     ///
     /// # Errors
     /// When it failed, or hung.
     pub fn finish(mut self) -> Result<(LoadReport, Ids)> {
+        self.held = None;
         let mut bytes = Vec::new();
         self.out.read_to_end(&mut bytes)?;
         let status = self.child.wait()?;
@@ -259,7 +286,7 @@ struct Watched {
 
 /// Compares the wall clock with the monotonic one every millisecond. A difference counts when both were read within 0.2 ms, so
 /// that a reading which was interrupted is no step.
-fn watch(until: u64, stepped_at: &AtomicU64) -> Watched {
+fn watch(end: &End, stepped_at: &AtomicU64) -> Watched {
     const LEAST_NANOS: u64 = 5_000_000;
     let (mut watched, mut last) = (Watched::default(), None);
     loop {
@@ -279,7 +306,7 @@ fn watch(until: u64, stepped_at: &AtomicU64) -> Watched {
                 watched.ahead = watched.ahead.max(size);
             }
         }
-        if after >= until {
+        if end.has_come(after) {
             return watched;
         }
         pause(1_000_000);

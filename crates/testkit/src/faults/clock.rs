@@ -48,6 +48,7 @@ pub fn run(load: &Load, options: &Options<'_>) -> Result<Summary> {
     pause(third);
     if is_undone {
         clock.step(-step);
+        pause(third);
     }
     let (report, _) = running.finish()?;
 

@@ -41,6 +41,7 @@ pub fn run(load: &Load, options: &Options<'_>) -> Result<Summary> {
     pause(options.stop_ms * 1_000_000);
     let stays_stopped = signal::is_stopped(first.pid())?;
     signal::resume(first.pid()).context("letting the process go on")?;
+    pause(third);
     let ((stopped, stopped_ids), (steady, steady_ids)) = (first.finish()?, second.finish()?);
 
     let mut total = Total::from(&stopped);
