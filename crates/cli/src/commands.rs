@@ -1,5 +1,6 @@
 //! The commands.
 
+pub(crate) mod auth;
 pub(crate) mod capacity;
 pub(crate) mod choose;
 pub(crate) mod completions;

@@ -160,6 +160,23 @@ impl Tray {
         None
     }
 
+    /// Takes exactly `count` (at least 1) values that follow each other: the first. `None` when the block hasn't so many left.
+    fn take_all(&self, count: u64) -> Option<u64> {
+        // Ordering: as in `take`.
+        let end = self.end.load(Ordering::Acquire);
+        let span = count.checked_mul(self.step)?;
+        let mut next = self.next.0.load(Ordering::Relaxed);
+        // The last value is below the end; what follows it may lie behind that.
+        while count > 0 && next < end && (end - next).div_ceil(self.step) >= count {
+            let after = next.saturating_add(span);
+            match self.next.0.compare_exchange_weak(next, after, Ordering::Relaxed, Ordering::Relaxed) {
+                Ok(_) => return Some(next),
+                Err(moved) => next = moved,
+            }
+        }
+        None
+    }
+
     /// Whether it is time to fetch the next block, and nobody has said so yet.
     #[inline]
     fn is_fetch_due(&self, value: u64) -> bool {
@@ -256,6 +273,38 @@ pub(crate) const fn values(block: &Block) -> u64 {
     (block.end.saturating_sub(block.start)).div_ceil(block.step)
 }
 
+/// Values that follow each other, the step of their space apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Run {
+    /// The first.
+    pub first: u64,
+    /// How many, at least 1.
+    pub count: u64,
+    /// From one to the next.
+    pub step: u64,
+}
+
+impl Run {
+    /// One value alone.
+    #[must_use]
+    pub const fn of(value: u64) -> Self {
+        Self { first: value, count: 1, step: 1 }
+    }
+
+    /// The last.
+    #[must_use]
+    pub const fn last(&self) -> u64 {
+        // Below the end of a block, which is a number.
+        self.first + (self.count - 1) * self.step
+    }
+
+    /// All of them.
+    pub fn values(&self) -> impl Iterator<Item = u64> + use<> {
+        let Self { first, count, step } = *self;
+        (0..count).map(move |at| first + at * step)
+    }
+}
+
 impl Allocator {
     pub(crate) async fn open(
         tray: Arc<Tray>,
@@ -319,6 +368,44 @@ impl Allocator {
             }
         }
         Ok(())
+    }
+
+    /// Up to `want` values (at least 1 is taken for 0) that follow each other, from the block in use. Never waits.
+    ///
+    /// # Errors
+    /// See [`Allocator::try_next`].
+    pub fn try_run(&self, want: u64) -> Result<Run, Error> {
+        let (first, count) = self.try_take(want.max(1))?;
+        Ok(Run { first, count, step: self.tray.step })
+    }
+
+    /// Exactly `count` values that follow each other, where the block in use has so many left. Never waits, and takes nothing where it hasn't.
+    #[must_use]
+    pub fn try_run_of(&self, count: u64) -> Option<Run> {
+        self.tray.check_process().ok()?;
+        let first = self.tray.take_all(count)?;
+        let run = Run { first, count, step: self.tray.step };
+        if self.tray.is_fetch_due(run.last()) {
+            self.send(Command::Claim);
+        }
+        Some(run)
+    }
+
+    /// Exactly `count` values in runs, of several blocks where one isn't enough; waits as [`Allocator::next`] does.
+    ///
+    /// # Errors
+    /// See [`Allocator::next`]. What was taken before the error is wasted.
+    pub fn runs(&self, count: u64) -> Result<Vec<Run>, Error> {
+        let (mut runs, mut left) = (Vec::new(), count);
+        while left > 0 {
+            let (first, count) = match self.try_take(left) {
+                Ok(taken) => taken,
+                Err(_) => self.wait(left)?,
+            };
+            runs.push(Run { first, count, step: self.tray.step });
+            left -= count;
+        }
+        Ok(runs)
     }
 
     /// How many values can be handed out without the store.

@@ -37,7 +37,7 @@ pub mod stores;
 pub mod tickets;
 pub mod window;
 
-pub use allocator::{Allocator, AllocatorOptions};
+pub use allocator::{Allocator, AllocatorOptions, Run};
 pub use error::{Error, Refusal};
 pub use events::{Event, Happening, Listener};
 pub use minter::{Minter, MinterOptions};

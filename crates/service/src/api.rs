@@ -1,28 +1,41 @@
 //! What the service does, whatever it is asked by: no transport is known here.
 
+use crate::credentials::{Caller, Credentials, Need};
 use crate::fault::{Fault, Kind};
 use crate::issuer::{Issued, Issuer};
 use crate::spec::SpaceSpec;
+use crate::waiting::Waiting;
 use mintage::{Generator, RawId, SCHEMES, Scheme, Settings};
-use mintage_lease::request::Shown;
+use mintage_lease::request::{Block, Shown};
 use mintage_lease::session::Session;
 use mintage_lease::space::{BlockTerms, Kind as Terms, Windows};
+use mintage_lease::state::ScopeName;
 use mintage_lease::store::{CreateOptions, Deadline, draw_nonce};
 use mintage_lease::{Error, Space, SpaceId};
 use std::collections::HashMap;
 use std::fmt;
+use std::ops::Range;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 use tokio::sync::OnceCell;
 
-/// Most ids of one request.
-pub const MAX_COUNT: u64 = 100_000;
+/// How much is taken on at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Most ids of one request.
+    pub max_count: u64,
+    /// Most requests that wait for a store or for ticks.
+    pub max_waiting: usize,
+}
 
 /// How long the store may take for what isn't minting.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The spaces that a new server has from the start: a Snowflake space and a counter.
 pub const FIRST_SPACES: [&str; 2] = ["default", "counter"];
+
+/// So many ids of a scheme are minted at once, without a thread that may wait: it takes some microseconds.
+const AT_ONCE: usize = 1_000;
 
 type Opening = Arc<OnceCell<Arc<Issuer>>>;
 
@@ -33,6 +46,9 @@ pub struct Api {
     issuers: RwLock<HashMap<String, Opening>>,
     /// Schemes that need no worker, by name.
     generators: RwLock<HashMap<&'static str, Arc<dyn Generator>>>,
+    credentials: Credentials,
+    limits: Limits,
+    waiting: Waiting,
 }
 
 impl fmt::Debug for Api {
@@ -44,8 +60,28 @@ impl fmt::Debug for Api {
 impl Api {
     /// Over this store; nothing is connected before the first call.
     #[must_use]
-    pub fn over(session: Session) -> Self {
-        Self { session, issuers: RwLock::default(), generators: RwLock::default() }
+    pub fn over(session: Session, credentials: Credentials, limits: Limits) -> Self {
+        let waiting = Waiting::up_to(limits.max_waiting);
+        Self {
+            session,
+            issuers: RwLock::default(),
+            generators: RwLock::default(),
+            credentials,
+            limits,
+            waiting,
+        }
+    }
+
+    /// Who may do what.
+    #[must_use]
+    pub fn credentials(&self) -> &Credentials {
+        &self.credentials
+    }
+
+    /// How much is taken on at once.
+    #[must_use]
+    pub fn limits(&self) -> Limits {
+        self.limits
     }
 
     /// The store's URL, without a password.
@@ -58,16 +94,16 @@ impl Api {
     ///
     /// # Errors
     /// [`Kind::NoSuchScheme`], [`Kind::BadRequest`] for a count out of range.
-    pub async fn ids_of_scheme(&self, name: &str, count: u64) -> Result<Issued, Fault> {
-        let count = counted(count)?;
+    pub async fn ids_of_scheme(&self, caller: &Caller, name: &str, count: u64) -> Result<Issued, Fault> {
+        caller.may(Need::Any)?;
+        let count = self.spent(caller, count)?;
         let scheme = Scheme::by_name(name).ok_or_else(|| no_scheme(name))?;
         let generator = self.generator(scheme)?;
         let work = move || {
             let mut ids = vec![RawId::ZERO; count];
             generator.fill(&mut ids).map(|()| ids)
         };
-        let done = tokio::task::spawn_blocking(work).await;
-        let ids = done.map_err(|error| Fault::new(Kind::Internal, error.to_string()))??;
+        let ids = if count <= AT_ONCE { work()? } else { self.waiting.elsewhere(work).await?? };
         Ok(Issued::Ids(scheme, ids))
     }
 
@@ -103,7 +139,7 @@ impl Api {
         let opened = opening
             .get_or_try_init(|| async {
                 let space = self.session.space(name).await?;
-                Issuer::open(&space).await.map(Arc::new)
+                Issuer::open(&space, self.waiting.clone()).await.map(Arc::new)
             })
             .await;
         if opened.is_err() {
@@ -126,16 +162,60 @@ impl Api {
     ///
     /// # Errors
     /// See [`Api::issuer`] and [`Issuer::issue`].
-    pub async fn ids(&self, space: &str, count: u64) -> Result<Issued, Fault> {
-        let count = counted(count)?;
+    pub async fn ids(&self, caller: &Caller, space: &str, count: u64) -> Result<Issued, Fault> {
+        caller.may(Need::Mint(space))?;
+        let count = self.spent(caller, count)?;
         self.issuer(space).await?.issue(count).await
+    }
+
+    /// The last of so many values of a counter that follow each other.
+    ///
+    /// # Errors
+    /// See [`Api::issuer`] and [`Issuer::next`].
+    pub async fn next(&self, caller: &Caller, space: &str, count: u64) -> Result<u64, Fault> {
+        caller.may(Need::Mint(space))?;
+        caller.spend(count, u64::MAX)?;
+        if count == 1
+            && let Some(open) = self.opened(space)
+            && let Some(value) = open.try_next()
+        {
+            return Ok(value);
+        }
+        self.issuer(space).await?.next(count).await
+    }
+
+    /// A block of so many values, for the caller alone.
+    ///
+    /// # Errors
+    /// See [`Api::issuer`] and [`Issuer::block`].
+    pub async fn block(&self, caller: &Caller, space: &str, count: u64) -> Result<Block, Fault> {
+        caller.may(Need::Mint(space))?;
+        caller.spend(count, u64::MAX)?;
+        self.issuer(space).await?.block(count).await
+    }
+
+    /// So many numbers of a scope, one after the other.
+    ///
+    /// # Errors
+    /// See [`Api::issuer`] and [`Issuer::of_scope`].
+    pub async fn of_scope(
+        &self,
+        caller: &Caller,
+        space: &str,
+        scope: &ScopeName,
+        count: u64,
+    ) -> Result<Range<u64>, Fault> {
+        caller.may(Need::Mint(space))?;
+        self.spent(caller, count)?;
+        self.issuer(space).await?.of_scope(scope, count).await
     }
 
     /// Every space that is in use, by name.
     ///
     /// # Errors
     /// Whatever keeps the store from answering.
-    pub async fn spaces(&self) -> Result<Vec<Shown>, Fault> {
+    pub async fn spaces(&self, caller: &Caller) -> Result<Vec<Shown>, Fault> {
+        caller.may(Need::Read)?;
         let mut all = self.session.store()?.list(Deadline::after(PATIENCE)).await?;
         all.retain(|shown| shown.dropped.is_none());
         Ok(all)
@@ -145,19 +225,47 @@ impl Api {
     ///
     /// # Errors
     /// [`Kind::NoSuchSpace`], and whatever keeps the store from answering.
-    pub async fn space(&self, name: &str) -> Result<Shown, Fault> {
+    pub async fn space(&self, caller: &Caller, name: &str) -> Result<Shown, Fault> {
+        caller.may(Need::Read)?;
         Ok(self.session.store()?.show(name, Deadline::after(PATIENCE)).await?)
+    }
+
+    /// The counter below which all that was handed out is, as far as the store knows: what servers hold in memory is below it, used or not.
+    ///
+    /// # Errors
+    /// [`Kind::WrongKind`] for a space that has no counter, and see [`Api::space`].
+    pub async fn high_water_mark(&self, caller: &Caller, name: &str) -> Result<u64, Fault> {
+        // Who may move a counter may read it.
+        caller.may(Need::Mint(name)).or_else(|fault| caller.may(Need::Read).map_err(|_| fault))?;
+        let shown = self.session.store()?.show(name, Deadline::after(PATIENCE)).await?;
+        match shown.space.blocks() {
+            Some(_) => Ok(shown.state.block.next),
+            None => {
+                let kind = shown.space.kind.name();
+                Err(Fault::new(
+                    Kind::WrongKind,
+                    format!("{name} is a space of {kind}; GET doesn't go with it"),
+                ))
+            }
+        }
     }
 
     /// Creates a space, or finds it with the same facts; and whether it is new.
     ///
     /// # Errors
     /// [`Kind::BadRequest`] for facts that don't go together, [`Kind::SpaceDiffers`], and whatever keeps the store from answering.
-    pub async fn create(&self, spec: &SpaceSpec) -> Result<(Space, bool), Fault> {
+    pub async fn create(&self, caller: &Caller, spec: &SpaceSpec) -> Result<(Space, bool), Fault> {
+        caller.may(Need::Admin)?;
         let space = Space { id: SpaceId(draw_nonce()?.0), name: spec.name.clone(), kind: spec.kind()? };
         let made = self.session.create(&space, CreateOptions::default()).await?;
         let is_new = made.id == space.id;
         Ok((made, is_new))
+    }
+
+    /// Takes so many ids from what a caller may have.
+    fn spent(&self, caller: &Caller, count: u64) -> Result<usize, Fault> {
+        caller.spend(count, self.limits.max_count)?;
+        usize::try_from(count).map_err(|_| Fault::bad(format!("count {count} is too many at once")))
     }
 
     /// Makes [`FIRST_SPACES`] where they are missing; those that are there stay, whatever they are.
@@ -201,14 +309,6 @@ impl Api {
     fn all_open(&self) -> Vec<Arc<Issuer>> {
         let all = self.issuers.read().unwrap_or_else(PoisonError::into_inner);
         all.values().filter_map(|opening| opening.get().cloned()).collect()
-    }
-}
-
-/// A count within the limits.
-fn counted(count: u64) -> Result<usize, Fault> {
-    match usize::try_from(count) {
-        Ok(some) if (1..=MAX_COUNT).contains(&count) => Ok(some),
-        _ => Err(Fault::bad(format!("count {count} was given, 1 to {MAX_COUNT} expected"))),
     }
 }
 

@@ -9,6 +9,12 @@ use std::time::Duration;
 pub enum Kind {
     /// What was asked can't be read: a count that is no number, a body that is no JSON, an unknown setting.
     BadRequest,
+    /// No token was shown, or one that isn't known.
+    Unauthorized,
+    /// The token doesn't allow it.
+    Forbidden,
+    /// The request wasn't all there, or not answered, in time.
+    TimedOut,
     /// There is no such path.
     NoSuchRoute,
     /// The path takes other methods.
@@ -65,6 +71,30 @@ pub const KINDS: &[Facts] = &[
         "ERR",
         "the request can't be read",
         "correct what the detail names",
+    ),
+    facts(
+        Kind::Unauthorized,
+        "unauthorized",
+        401,
+        "NOAUTH",
+        "a token is needed",
+        "show one as `Authorization: Bearer TOKEN`, or by `AUTH TOKEN`; `mintage auth add` makes one",
+    ),
+    facts(
+        Kind::Forbidden,
+        "forbidden",
+        403,
+        "NOPERM",
+        "the token doesn't allow it",
+        "take another token, or make one that allows what the detail names with `mintage auth add`",
+    ),
+    facts(
+        Kind::TimedOut,
+        "timed-out",
+        408,
+        "TRYAGAIN",
+        "the request took too long",
+        "send it whole at once; ask for less, or raise --request-seconds",
     ),
     facts(
         Kind::NoSuchRoute,
@@ -223,7 +253,9 @@ impl Fault {
         Self::new(Kind::BadRequest, detail)
     }
 
-    fn again_in(mut self, wait: Duration) -> Self {
+    /// With when to try again.
+    #[must_use]
+    pub fn again_in(mut self, wait: Duration) -> Self {
         self.retry_after = Some(wait);
         self
     }

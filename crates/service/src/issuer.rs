@@ -1,13 +1,14 @@
 //! A space that is open in this server: what hands out its ids.
 
 use crate::fault::{Fault, Kind};
+use crate::waiting::Waiting;
 use mintage::text::DECIMAL;
 use mintage::{RawId, Scheme};
 use mintage_lease::request::Block;
 use mintage_lease::session::OpenSpace;
 use mintage_lease::space::{Kind as Terms, Space};
 use mintage_lease::state::ScopeName;
-use mintage_lease::{Allocator, Minter, ScopeCounters, Tickets};
+use mintage_lease::{Allocator, Minter, Run, ScopeCounters, Tickets};
 use std::ops::Range;
 use std::time::Duration;
 
@@ -16,6 +17,7 @@ use std::time::Duration;
 pub struct Issuer {
     space: OpenSpace,
     source: Source,
+    waiting: Waiting,
 }
 
 #[derive(Debug)]
@@ -35,8 +37,8 @@ enum Source {
 pub enum Issued {
     /// Ids of a scheme.
     Ids(&'static Scheme, Vec<RawId>),
-    /// Values of a counter.
-    Values(Vec<u64>),
+    /// Values of a counter, as runs that follow each other.
+    Values(Vec<Run>),
 }
 
 impl Issued {
@@ -48,8 +50,8 @@ impl Issued {
         let mut lines = String::new();
         match self {
             Self::Ids(scheme, ids) => scheme.canonical().print_lines(ids.iter().copied(), &mut lines),
-            Self::Values(values) => {
-                DECIMAL.print_lines(values.iter().map(|value| RawId::from(*value)), &mut lines)
+            Self::Values(runs) => {
+                DECIMAL.print_lines(runs.iter().flat_map(Run::values).map(RawId::from), &mut lines)
             }
         }
         .map_err(|error| Fault::new(Kind::Internal, error.to_string()))?;
@@ -64,7 +66,14 @@ impl Issued {
                 let from = 20 - usize::try_from(scheme.layout.bits().div_ceil(8)).unwrap_or(20);
                 ids.iter().flat_map(|id| id.to_be_bytes().into_iter().skip(from)).collect()
             }
-            Self::Values(values) => values.iter().flat_map(|value| value.to_be_bytes()).collect(),
+            Self::Values(runs) => {
+                let count: u64 = runs.iter().map(|run| run.count).sum();
+                let mut bytes = Vec::with_capacity(usize::try_from(count).unwrap_or(0) * 8);
+                runs.iter()
+                    .flat_map(Run::values)
+                    .for_each(|value| bytes.extend_from_slice(&value.to_be_bytes()));
+                bytes
+            }
         }
     }
 }
@@ -74,14 +83,14 @@ impl Issuer {
     ///
     /// # Errors
     /// What keeps the store from it.
-    pub async fn open(space: &OpenSpace) -> Result<Self, Fault> {
+    pub async fn open(space: &OpenSpace, waiting: Waiting) -> Result<Self, Fault> {
         let source = match &space.facts().kind {
             Terms::Windows(_) => Source::Windows(space.minter().await?),
             Terms::Blocks(terms) if terms.max_size == 1 => Source::Tickets(space.tickets().await?),
             Terms::Blocks(_) => Source::Blocks(space.allocator().await?),
             Terms::Scopes(_) => Source::Scopes(space.scope_counters()?),
         };
-        Ok(Self { space: space.clone(), source })
+        Ok(Self { space: space.clone(), source, waiting })
     }
 
     /// The space's facts.
@@ -106,21 +115,26 @@ impl Issuer {
                 // A batch is work of milliseconds, and may wait for ticks.
                 let (minter, scheme) = (minter.clone(), minter.scheme());
                 let mut ids = vec![RawId::ZERO; count];
-                let ids = elsewhere(move || minter.fill(&mut ids).map(|()| ids)).await??;
+                let ids = self.waiting.elsewhere(move || minter.fill(&mut ids).map(|()| ids)).await??;
                 Ok(Issued::Ids(scheme, ids))
             }
             Source::Blocks(allocator) => {
-                if count == 1
-                    && let Ok(value) = allocator.try_next()
+                // What memory has is had at once.
+                let (mut runs, mut left) = (Vec::new(), count as u64);
+                while left > 0
+                    && let Ok(run) = allocator.try_run(left)
                 {
-                    return Ok(Issued::Values(vec![value]));
+                    left -= run.count;
+                    runs.push(run);
                 }
-                let allocator = allocator.clone();
-                let mut values = vec![0; count];
-                let values = elsewhere(move || allocator.fill(&mut values).map(|()| values)).await??;
-                Ok(Issued::Values(values))
+                if left > 0 {
+                    let allocator = allocator.clone();
+                    let rest = self.waiting.elsewhere(move || allocator.runs(left)).await??;
+                    runs.extend(rest);
+                }
+                Ok(Issued::Values(runs))
             }
-            Source::Tickets(_) => Ok(Issued::Values(vec![self.next(count as u64).await?])),
+            Source::Tickets(_) => Ok(Issued::Values(vec![Run::of(self.next(count as u64).await?)])),
             Source::Scopes(_) => Err(self.is_not("/ids and MINT")),
         }
     }
@@ -146,15 +160,21 @@ impl Issuer {
                     return Ok(value);
                 }
                 let allocator = allocator.clone();
-                Ok(elsewhere(move || allocator.next()).await??)
+                Ok(self.waiting.elsewhere(move || allocator.next()).await??)
             }
             Source::Tickets(tickets) if count == 1 => Ok(tickets.next_async().await?),
-            Source::Blocks(_) | Source::Tickets(_) => {
-                let block = self.block(count).await?;
-                Ok(block.end - block.step)
-            }
+            Source::Blocks(allocator) => match allocator.try_run_of(count) {
+                Some(run) => Ok(run.last()),
+                None => self.last_of_block(count).await,
+            },
+            Source::Tickets(_) => self.last_of_block(count).await,
             Source::Windows(_) | Source::Scopes(_) => Err(self.is_not("INCR, INCRBY and /blocks")),
         }
+    }
+
+    async fn last_of_block(&self, count: u64) -> Result<u64, Fault> {
+        let block = self.block(count).await?;
+        Ok(block.end - block.step)
     }
 
     /// A block of exactly so many values, for the caller alone.
@@ -217,11 +237,4 @@ impl Issuer {
         let (name, kind) = (&self.facts().name, self.facts().kind.name());
         Fault::new(Kind::WrongKind, format!("{name} is a space of {kind}; {what} don't go with it"))
     }
-}
-
-/// Does what waits on a thread that may wait.
-async fn elsewhere<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, Fault> {
-    tokio::task::spawn_blocking(work)
-        .await
-        .map_err(|error| Fault::new(Kind::Internal, format!("a task ended early: {error}")))
 }

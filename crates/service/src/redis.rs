@@ -2,13 +2,13 @@
 //!
 //! `INCR` and `INCRBY` on a counter reply the last value of the range, `MINT SPACE [COUNT]` bulk strings. No key is made by using it.
 
-use crate::api::{Api, MAX_COUNT};
+use crate::api::Api;
+use crate::credentials::Caller;
 use crate::fault::{Fault, Kind};
 use crate::resp::{Replies, Words, command, shown};
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpStream;
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::sync::watch;
 
 /// Bytes that are read at once; a command that has more is refused by [`command`], whose limits are below it.
@@ -20,9 +20,6 @@ const MAX_COMMAND: usize = 300 * 1024;
 /// Bytes of replies that are kept before they are sent, in the middle of a pipeline too.
 const SEND_FROM: usize = 64 * 1024;
 
-/// How long a client may take to read its replies.
-const PATIENCE: Duration = Duration::from_secs(30);
-
 /// Whether the connection goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Next {
@@ -30,167 +27,214 @@ enum Next {
     Ends,
 }
 
-/// Serves a connection until the client ends it, says what is no command, or the server ends.
-///
-/// # Errors
-/// What became of the connection; nobody is left to be told.
-pub async fn serve(
-    api: Arc<Api>,
-    mut stream: TcpStream,
-    mut ending: watch::Receiver<bool>,
-) -> std::io::Result<()> {
-    stream.set_nodelay(true)?;
-    let mut bytes: Vec<u8> = Vec::new();
+/// What a connection is told that is one too many.
+pub(crate) fn farewell(fault: &Fault) -> Vec<u8> {
     let mut replies = Replies::new();
-    loop {
-        let mut used = 0;
-        let mut next = Next::Goes;
-        while next == Next::Goes {
-            match command(&bytes[used..]) {
-                Ok(None) => break,
-                Ok(Some((words, len))) => {
-                    next = carry_out(&api, &words, &mut replies).await;
-                    used += len;
-                }
-                Err(wrong) => {
-                    replies.error("ERR", &wrong.to_string());
-                    next = Next::Ends;
-                }
-            }
-            if replies.bytes.len() >= SEND_FROM {
-                send(&mut stream, &mut replies).await?;
-            }
-        }
-        bytes.drain(..used);
-        send(&mut stream, &mut replies).await?;
-        if next == Next::Ends || *ending.borrow() {
-            return stream.shutdown().await;
-        }
-        if bytes.len() > MAX_COMMAND {
-            replies.error("ERR", &format!("Protocol error: a command of more than {MAX_COMMAND} bytes"));
-            send(&mut stream, &mut replies).await?;
-            return stream.shutdown().await;
-        }
-        bytes.reserve(READ);
-        tokio::select! {
-            read = stream.read_buf(&mut bytes) => {
-                if read? == 0 {
-                    return Ok(());
-                }
-            }
-            _ = ending.changed() => return stream.shutdown().await,
-        }
-    }
+    tell(fault, &mut replies);
+    replies.bytes
 }
 
-async fn send(stream: &mut TcpStream, replies: &mut Replies) -> std::io::Result<()> {
-    if replies.bytes.is_empty() {
-        return Ok(());
-    }
-    let sent = tokio::time::timeout(PATIENCE, stream.write_all(&replies.bytes)).await;
-    replies.bytes.clear();
-    sent.map_err(|_| std::io::Error::from(std::io::ErrorKind::TimedOut))?
+/// Serves a connection until the client ends it, says what is no command, doesn't read for `patience`, or the server ends.
+pub(crate) async fn serve(
+    api: Arc<Api>,
+    stream: impl AsyncRead + AsyncWrite + Unpin,
+    patience: Duration,
+    ending: watch::Receiver<bool>,
+) {
+    // How a connection ends is nobody's fault here.
+    let _ = Connection { caller: Caller::Anybody, api, stream, patience, replies: Replies::new() }
+        .run(ending)
+        .await;
 }
 
-/// Carries out one command, and writes its reply.
-async fn carry_out(api: &Api, words: &Words<'_>, replies: &mut Replies) -> Next {
-    if words.is_empty() {
-        return Next::Goes;
-    }
-    let name = words.at(0);
-    let is = |other: &str| name.eq_ignore_ascii_case(other.as_bytes());
-    // The one that is asked a million times a second stands first.
-    let done = if is("INCR") {
-        one_word(words, "INCR key").map(|key| (key, 1))
-    } else if is("INCRBY") {
-        two_words(words)
-    } else if is("QUIT") {
-        replies.simple("OK");
-        return Next::Ends;
-    } else {
-        if let Err(fault) = other(api, words, replies).await {
-            tell(&fault, replies);
-        }
-        return Next::Goes;
-    };
-    let done = match done {
-        Ok((key, count)) => incremented(api, key, count).await,
-        Err(fault) => Err(fault),
-    };
-    match done {
-        Ok(last) => replies.number(last),
-        Err(fault) => tell(&fault, replies),
-    }
-    Next::Goes
+/// A client of the Redis protocol.
+struct Connection<S> {
+    api: Arc<Api>,
+    stream: S,
+    patience: Duration,
+    caller: Caller,
+    replies: Replies,
 }
 
-async fn incremented(api: &Api, key: &[u8], count: u64) -> Result<u64, Fault> {
-    let key = text(key)?;
-    if count == 1
-        && let Some(open) = api.opened(key)
-        && let Some(value) = open.try_next()
-    {
-        return Ok(value);
-    }
-    api.issuer(key).await?.next(count).await
-}
-
-/// Commands that aren't asked all the time.
-async fn other(api: &Api, words: &Words<'_>, replies: &mut Replies) -> Result<(), Fault> {
-    match text(words.at(0))?.to_ascii_uppercase().as_str() {
-        "MINT" => minted(api, words, replies).await?,
-        "GET" => {
-            let key = text(one_word(words, "GET key")?)?;
-            replies.bulk(&high_water_mark(api, key).await?.to_string());
-        }
-        "PING" => match words.len() {
-            1 => replies.simple("PONG"),
-            _ => replies.bulk(text(words.at(1))?),
-        },
-        "ECHO" => replies.bulk(text(one_word(words, "ECHO text")?)?),
-        "HELLO" => hello(words, replies)?,
-        "AUTH" => return Err(Fault::bad("no password is set: this server takes no credentials")),
-        "CLIENT" => client(words, replies)?,
-        "SELECT" => match one_word(words, "SELECT 0")? {
-            b"0" => replies.simple("OK"),
-            other => {
-                return Err(Fault::bad(format!(
-                    "DB index {} is out of range: there is 0 alone",
-                    shown(other)
-                )));
-            }
-        },
-        "COMMAND" => match words.at(1).to_ascii_uppercase().as_slice() {
-            b"COUNT" => replies.number(COMMANDS.len() as u64),
-            b"DOCS" => replies.map(0),
-            _ => {
-                replies.array(COMMANDS.len());
-                for (name, arity) in COMMANDS {
-                    replies.array(6);
-                    replies.bulk(name);
-                    replies.signed(*arity);
-                    replies.array(0);
-                    for _ in 0..3 {
-                        replies.number(0);
+impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
+    async fn run(&mut self, mut ending: watch::Receiver<bool>) -> std::io::Result<()> {
+        let mut bytes: Vec<u8> = Vec::new();
+        loop {
+            self.caller = self.api.credentials().still(std::mem::replace(&mut self.caller, Caller::Nobody));
+            let mut used = 0;
+            let mut next = Next::Goes;
+            while next == Next::Goes {
+                match command(&bytes[used..]) {
+                    Ok(None) => break,
+                    Ok(Some((words, len))) => {
+                        next = self.carry_out(&words).await;
+                        used += len;
+                    }
+                    Err(wrong) => {
+                        self.replies.error("ERR", &wrong.to_string());
+                        next = Next::Ends;
                     }
                 }
+                if self.replies.bytes.len() >= SEND_FROM {
+                    self.send().await?;
+                }
             }
-        },
-        "INFO" => replies.bulk(&format!(
-            "# Server\r\nredis_mode:standalone\r\nserver_name:mintage\r\nmintage_version:{}\r\nstore:{}\r\n",
-            env!("CARGO_PKG_VERSION"),
-            api.store_url()
-        )),
-        _ => {
-            let known: Vec<&str> = COMMANDS.iter().map(|(name, _)| *name).collect();
-            return Err(Fault::bad(format!(
-                "unknown command '{}'; there are {}",
-                shown(words.at(0)),
-                known.join(", ")
-            )));
+            bytes.drain(..used);
+            self.send().await?;
+            if next == Next::Ends || *ending.borrow() {
+                return self.stream.shutdown().await;
+            }
+            if bytes.len() > MAX_COMMAND {
+                self.replies
+                    .error("ERR", &format!("Protocol error: a command of more than {MAX_COMMAND} bytes"));
+                self.send().await?;
+                return self.stream.shutdown().await;
+            }
+            // A connection that waits keeps no memory.
+            if bytes.is_empty() && bytes.capacity() > READ {
+                bytes = Vec::new();
+            }
+            bytes.reserve(READ);
+            tokio::select! {
+                read = self.stream.read_buf(&mut bytes) => {
+                    if read? == 0 {
+                        return Ok(());
+                    }
+                }
+                _ = ending.changed() => return self.stream.shutdown().await,
+            }
         }
     }
-    Ok(())
+
+    async fn send(&mut self) -> std::io::Result<()> {
+        if self.replies.bytes.is_empty() {
+            return Ok(());
+        }
+        let sent = tokio::time::timeout(self.patience, self.stream.write_all(&self.replies.bytes)).await;
+        self.replies.bytes.clear();
+        self.replies.bytes.shrink_to(SEND_FROM);
+        sent.map_err(|_| std::io::Error::from(std::io::ErrorKind::TimedOut))?
+    }
+
+    /// Carries out one command, and writes its reply.
+    async fn carry_out(&mut self, words: &Words<'_>) -> Next {
+        if words.is_empty() {
+            return Next::Goes;
+        }
+        let name = words.at(0);
+        let is = |other: &str| name.eq_ignore_ascii_case(other.as_bytes());
+        // The one that is asked a million times a second stands first.
+        let asked = if is("INCR") {
+            one_word(words, "INCR key").map(|key| (key, 1))
+        } else if is("INCRBY") {
+            two_words(words)
+        } else if is("QUIT") {
+            self.replies.simple("OK");
+            return Next::Ends;
+        } else {
+            if let Err(fault) = self.other(words).await {
+                tell(&fault, &mut self.replies);
+            }
+            return Next::Goes;
+        };
+        let done = match asked.and_then(|(key, count)| Ok((text(key)?, count))) {
+            Ok((key, count)) => self.api.next(&self.caller, key, count).await,
+            Err(fault) => Err(fault),
+        };
+        match done {
+            Ok(last) => self.replies.number(last),
+            Err(fault) => tell(&fault, &mut self.replies),
+        }
+        Next::Goes
+    }
+
+    /// Takes on who has this token. A wrong one leaves nobody.
+    fn authenticate(&mut self, token: &[u8]) -> Result<(), Fault> {
+        self.caller = self.api.credentials().caller(None)?;
+        if let Caller::Anybody = self.caller {
+            return Err(Fault::bad("AUTH was called, and this server asks for no credentials"));
+        }
+        // What was given may be a secret, so it is never shown.
+        let token = std::str::from_utf8(token).unwrap_or_default();
+        self.caller = self
+            .api
+            .credentials()
+            .caller(Some(token))
+            .map_err(|fault| Fault { detail: format!("WRONGPASS {}", fault.detail), ..fault })?;
+        Ok(())
+    }
+
+    /// Commands that aren't asked all the time.
+    async fn other(&mut self, words: &Words<'_>) -> Result<(), Fault> {
+        let replies = &mut self.replies;
+        match text(words.at(0))?.to_ascii_uppercase().as_str() {
+            "MINT" => minted(&self.api, &self.caller, words, replies).await?,
+            "GET" => {
+                let key = text(one_word(words, "GET key")?)?;
+                replies.bulk(&self.api.high_water_mark(&self.caller, key).await?.to_string());
+            }
+            "PING" => match words.len() {
+                1 => replies.simple("PONG"),
+                _ => replies.bulk(text(words.at(1))?),
+            },
+            "ECHO" => replies.bulk(text(one_word(words, "ECHO text")?)?),
+            "HELLO" => {
+                if let Some(token) = login(words)? {
+                    self.authenticate(token)?;
+                }
+                hello(words, &mut self.replies)?;
+            }
+            "AUTH" => {
+                // With a user's name too, which means nothing here.
+                let token = match words.len() {
+                    2 | 3 => words.at(words.len() - 1),
+                    _ => return Err(arity("AUTH token")),
+                };
+                self.authenticate(token)?;
+                self.replies.simple("OK");
+            }
+            "CLIENT" => client(words, replies)?,
+            "SELECT" => match one_word(words, "SELECT 0")? {
+                b"0" => replies.simple("OK"),
+                other => {
+                    return Err(Fault::bad(format!(
+                        "DB index {} is out of range: there is 0 alone",
+                        shown(other)
+                    )));
+                }
+            },
+            "COMMAND" => match words.at(1).to_ascii_uppercase().as_slice() {
+                b"COUNT" => replies.number(COMMANDS.len() as u64),
+                b"DOCS" => replies.map(0),
+                _ => {
+                    replies.array(COMMANDS.len());
+                    for (name, arity) in COMMANDS {
+                        replies.array(6);
+                        replies.bulk(name);
+                        replies.signed(*arity);
+                        replies.array(0);
+                        for _ in 0..3 {
+                            replies.number(0);
+                        }
+                    }
+                }
+            },
+            "INFO" => self.replies.bulk(&format!(
+                "# Server\r\nredis_mode:standalone\r\nserver_name:mintage\r\nmintage_version:{}\r\nstore:{}\r\n",
+                env!("CARGO_PKG_VERSION"),
+                self.api.store_url()
+            )),
+            _ => {
+                let known: Vec<&str> = COMMANDS.iter().map(|(name, _)| *name).collect();
+                return Err(Fault::bad(format!(
+                    "unknown command '{}'; there are {}",
+                    shown(words.at(0)),
+                    known.join(", ")
+                )));
+            }
+        }
+        Ok(())
+    }
 }
 
 /// The commands, and how many words each has; at least so many where that is negative.
@@ -210,13 +254,13 @@ const COMMANDS: &[(&str, i64)] = &[
     ("select", 2),
 ];
 
-async fn minted(api: &Api, words: &Words<'_>, replies: &mut Replies) -> Result<(), Fault> {
+async fn minted(api: &Api, caller: &Caller, words: &Words<'_>, replies: &mut Replies) -> Result<(), Fault> {
     let count = match words.len() {
         2 => None,
-        3 => Some(number(words.at(2), MAX_COUNT)?),
+        3 => Some(number(words.at(2), api.limits().max_count)?),
         _ => return Err(arity("MINT space [count]")),
     };
-    let lines = api.ids(text(words.at(1))?, count.unwrap_or(1)).await?.lines()?;
+    let lines = api.ids(caller, text(words.at(1))?, count.unwrap_or(1)).await?.lines()?;
     if let Some(count) = count {
         replies.array(usize::try_from(count).unwrap_or(usize::MAX));
     }
@@ -224,16 +268,30 @@ async fn minted(api: &Api, words: &Words<'_>, replies: &mut Replies) -> Result<(
     Ok(())
 }
 
-/// Nothing at or above it was handed out, as far as the store knows: what servers hold in memory is below it, used or not.
-async fn high_water_mark(api: &Api, key: &str) -> Result<u64, Fault> {
-    let shown = api.space(key).await?;
-    match shown.space.blocks() {
-        Some(_) => Ok(shown.state.block.next),
-        None => {
-            let kind = shown.space.kind.name();
-            Err(Fault::new(Kind::WrongKind, format!("{key} is a space of {kind}; GET doesn't go with it")))
+/// The token of `HELLO 3 AUTH name token`, if there is one; other options stand behind the version too.
+fn login<'a>(words: &Words<'a>) -> Result<Option<&'a [u8]>, Fault> {
+    let mut at = 2;
+    let mut token = None;
+    while at < words.len() {
+        let (option, len) = match words.at(at).to_ascii_uppercase().as_slice() {
+            b"AUTH" => (words.at(at + 2), 3),
+            b"SETNAME" => (words.at(at + 1), 2),
+            other => {
+                return Err(Fault::bad(format!(
+                    "HELLO doesn't know {}; it knows AUTH and SETNAME",
+                    shown(other)
+                )));
+            }
+        };
+        if at + len > words.len() {
+            return Err(arity("HELLO [version [AUTH name token] [SETNAME name]]"));
         }
+        if len == 3 {
+            token = Some(option);
+        }
+        at += len;
     }
+    Ok(token)
 }
 
 fn hello(words: &Words<'_>, replies: &mut Replies) -> Result<(), Fault> {
@@ -281,10 +339,11 @@ fn client(words: &Words<'_>, replies: &mut Replies) -> Result<(), Fault> {
 }
 
 fn tell(fault: &Fault, replies: &mut Replies) {
-    match fault.detail.strip_prefix("NOPROTO ") {
-        Some(detail) => replies.error("NOPROTO", detail),
-        None => replies.error(fault.kind.facts().prefix, &fault.detail),
-    }
+    let own = ["NOPROTO", "WRONGPASS"]
+        .iter()
+        .find_map(|prefix| Some((*prefix, fault.detail.strip_prefix(prefix)?.strip_prefix(' ')?)));
+    let (prefix, detail) = own.unwrap_or((fault.kind.facts().prefix, &fault.detail));
+    replies.error(prefix, detail);
 }
 
 fn one_word<'a>(words: &Words<'a>, form: &str) -> Result<&'a [u8], Fault> {

@@ -13,13 +13,13 @@ pub const MAX_LINE: usize = 4 * 1024;
 /// A command: its words, each a part of the bytes that were read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Words<'a> {
-    words: [&'a [u8]; 4],
+    words: [&'a [u8]; 8],
     count: usize,
 }
 
 impl<'a> Words<'a> {
     fn push(&mut self, word: &'a [u8]) {
-        // No command here has more than four words that matter.
+        // No command here has more than eight words that matter.
         if let Some(place) = self.words.get_mut(self.count) {
             *place = word;
         }
@@ -38,7 +38,7 @@ impl<'a> Words<'a> {
         self.count == 0
     }
 
-    /// The word at this place, of the first four; empty where there is none.
+    /// The word at this place, of the first eight; empty where there is none.
     #[must_use]
     pub fn at(&self, place: usize) -> &'a [u8] {
         self.words.get(place).copied().unwrap_or_default()

@@ -1,8 +1,11 @@
 //! A server as it runs: from its configuration to its end.
 
-use crate::api::Api;
-use crate::config::Config;
-use crate::fault::Fault;
+use crate::api::{Api, Limits};
+use crate::config::{Config, Wrong};
+use crate::credentials::{Credentials, LOOK};
+use crate::fault::{Fault, Kind};
+use crate::listener::Listener;
+use crate::tls::{Files, Tls};
 use crate::{http, redis};
 use mintage_lease::{Session, SessionOptions};
 use std::future::Future;
@@ -12,17 +15,25 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
-use tokio::task::JoinSet;
-
-/// Most connections of the Redis protocol at once; further ones wait to be taken.
-const MAX_CONNECTIONS: usize = 20_000;
 
 /// How long to wait between two attempts to reach the store at the start.
 const RETRY: Duration = Duration::from_secs(1);
 
+/// Files that are open beside connections: stores, logs, what is read again.
+const OTHER_FILES: usize = 256;
+
 /// Why a server doesn't begin.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
+    /// What it was told isn't safe.
+    #[error(transparent)]
+    Wrong(#[from] Wrong),
+    /// There is no TLS.
+    #[error(transparent)]
+    Tls(#[from] crate::tls::Error),
+    /// The credentials can't be read.
+    #[error(transparent)]
+    Credentials(#[from] crate::credentials::Error),
     /// An address can't be listened on.
     #[error("{name} {address}: can't be listened on; is something else there?")]
     Listen {
@@ -46,7 +57,7 @@ pub enum Error {
     /// The store can't be opened at all.
     #[error(transparent)]
     Store(#[from] mintage_lease::Error),
-    /// A listener ended.
+    /// A task ended by itself.
     #[error(transparent)]
     Io(#[from] io::Error),
 }
@@ -55,8 +66,10 @@ pub enum Error {
 #[derive(Debug)]
 pub struct Server {
     api: Arc<Api>,
-    http: TcpListener,
-    redis: Option<TcpListener>,
+    http: Listener,
+    redis: Option<Listener>,
+    tls: Option<Arc<Tls>>,
+    timing: http::Timing,
     drain: Duration,
 }
 
@@ -66,21 +79,38 @@ impl Server {
     /// # Errors
     /// [`Error`].
     pub async fn bind(config: &Config, options: SessionOptions) -> Result<Self, Error> {
+        let credentials = Credentials::of(config.credentials_file())?;
+        config.check_listeners(credentials.are_asked())?;
+        let files = config.tls_certificate.clone().zip(config.tls_key.clone());
+        let files = files.map(|(certificate, key)| Files {
+            certificate,
+            key,
+            client_ca: config.tls_client_ca.clone(),
+        });
+        let tls = files.map(Tls::read).transpose()?.map(Arc::new);
         if config.store.is_none() {
             std::fs::create_dir_all(&config.data)
                 .map_err(|source| Error::Data { path: config.data.display().to_string(), source })?;
         }
         let session = Session::open(&config.store_url(), options)?;
-        let listen = async |name, address: SocketAddr| {
-            TcpListener::bind(address).await.map_err(|source| Error::Listen { name, address, source })
+        let most = connections(config);
+        let listener = async |name, address: SocketAddr, farewell| match TcpListener::bind(address).await {
+            Ok(socket) => Ok(Listener { socket, tls: tls.clone(), most, farewell }),
+            Err(source) => Err(Error::Listen { name, address, source }),
         };
-        let http = listen("listen", config.listen).await?;
+        let address = config.listen.unwrap_or(SocketAddr::from(([127, 0, 0, 1], 0)));
+        let full =
+            Fault::new(Kind::Overloaded, format!("{most} connections are open, and no more are taken"))
+                .again_in(Duration::from_secs(1));
+        let http = listener("listen", address, http::farewell(&full)).await?;
         let redis = match config.redis {
-            Some(address) => Some(listen("redis", address).await?),
+            Some(address) => Some(listener("redis", address, redis::farewell(&full)).await?),
             None => None,
         };
-        let drain = Duration::from_secs(config.drain_seconds);
-        Ok(Self { api: Arc::new(Api::over(session)), http, redis, drain })
+        let limits = Limits { max_count: config.max_count, max_waiting: config.max_waiting };
+        let api = Arc::new(Api::over(session, credentials, limits));
+        let timing = http::Timing { request: config.request, idle: config.idle };
+        Ok(Self { api, http, redis, tls, timing, drain: config.drain })
     }
 
     /// Where HTTP is spoken.
@@ -88,7 +118,7 @@ impl Server {
     /// # Errors
     /// What the system says of the socket.
     pub fn http_address(&self) -> io::Result<SocketAddr> {
-        self.http.local_addr()
+        self.http.socket.local_addr()
     }
 
     /// Where the Redis protocol is spoken, if anywhere.
@@ -96,7 +126,25 @@ impl Server {
     /// # Errors
     /// What the system says of the socket.
     pub fn redis_address(&self) -> io::Result<Option<SocketAddr>> {
-        self.redis.as_ref().map(TcpListener::local_addr).transpose()
+        self.redis.as_ref().map(|redis| redis.socket.local_addr()).transpose()
+    }
+
+    /// Whether TLS is spoken there.
+    #[must_use]
+    pub fn has_tls(&self) -> bool {
+        self.tls.is_some()
+    }
+
+    /// Whether requests need a token.
+    #[must_use]
+    pub fn asks_for_tokens(&self) -> bool {
+        self.api.credentials().are_asked()
+    }
+
+    /// Most connections of each listener: as many as was told, or as the system has files for.
+    #[must_use]
+    pub fn most_connections(&self) -> usize {
+        self.http.most
     }
 
     /// Waits until the store answers, and makes the first spaces where they are missing and the role may. `told` is called with each reason
@@ -122,26 +170,38 @@ impl Server {
         }
     }
 
-    /// Answers until `stop` ends; then lets requests end, and gives back what is held.
+    /// Answers until `stop` ends; then lets requests end, and gives back what is held. `told` is called with what is wrong with files that
+    /// are read again, and when they were.
     ///
     /// # Errors
     /// [`Error::Io`] when a listener ends by itself.
-    pub async fn run(self, stop: impl Future<Output = ()> + Send + 'static) -> Result<(), Error> {
+    pub async fn run(
+        self,
+        stop: impl Future<Output = ()> + Send + 'static,
+        told: impl Fn(&str) + Send + 'static,
+    ) -> Result<(), Error> {
+        let Self { api, http, redis, tls, timing, drain } = self;
         let (end, ending) = watch::channel(false);
-        let web = axum::serve(self.http, http::app(Arc::clone(&self.api)))
-            .with_graceful_shutdown(until(ending.clone()));
-        let mut web = tokio::spawn(web.into_future());
-        let keyed = self
-            .redis
-            .map(|listener| tokio::spawn(connections(listener, Arc::clone(&self.api), ending.clone())));
+        let app = http::app(Arc::clone(&api), timing.request);
+        let web = http
+            .serve(ending.clone(), move |stream, ending| http::serve(app.clone(), stream, timing, ending));
+        let mut web = tokio::spawn(web);
+        let shared = Arc::clone(&api);
+        let keyed = redis.map(|listener| {
+            let serve =
+                move |stream, ending| redis::serve(Arc::clone(&shared), stream, timing.request, ending);
+            tokio::spawn(listener.serve(ending.clone(), serve))
+        });
+        let looking = tokio::spawn(look(Arc::clone(&api), tls, told));
         let ended_early = tokio::select! {
             () = stop => None,
             ended = &mut web => Some(ended),
         };
         let _ = end.send(true);
+        looking.abort();
         if let Some(ended) = ended_early {
-            self.api.close().await;
-            return Ok(ended.map_err(io::Error::other)??);
+            api.close().await;
+            return Ok(ended.map_err(io::Error::other)?);
         }
         // Those that take longer are cut off; what they were handed out is theirs all the same.
         let drained = async {
@@ -150,34 +210,52 @@ impl Server {
                 let _ = keyed.await;
             }
         };
-        let _ = tokio::time::timeout(self.drain, drained).await;
-        self.api.close().await;
+        let _ = tokio::time::timeout(drain, drained).await;
+        api.close().await;
         Ok(())
     }
 }
 
-/// Takes connections of the Redis protocol until the server ends, and lets those that are there end.
-async fn connections(listener: TcpListener, api: Arc<Api>, ending: watch::Receiver<bool>) {
-    let mut open = JoinSet::new();
+/// Looks at files that may change while the server runs.
+async fn look(api: Arc<Api>, tls: Option<Arc<Tls>>, told: impl Fn(&str)) {
     loop {
-        let has_room = open.len() < MAX_CONNECTIONS;
-        tokio::select! {
-            taken = listener.accept(), if has_room => match taken {
-                Ok((stream, _)) => {
-                    let (api, ending) = (Arc::clone(&api), ending.clone());
-                    open.spawn(async move { redis::serve(api, stream, ending).await });
-                }
-                // Too many files are open, or the client has gone: neither is the end.
-                Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
-            },
-            Some(_) = open.join_next() => {}
-            () = until(ending.clone()) => break,
+        tokio::time::sleep(LOOK).await;
+        match api.credentials().read_again() {
+            Ok(true) => told("the credentials were read again"),
+            Ok(false) => {}
+            Err(error) => told(&format!("{error}; those that were read before hold on")),
+        }
+        match tls.as_ref().map(|tls| tls.read_again()) {
+            Some(Ok(true)) => told("the certificates were read again"),
+            Some(Err(error)) => told(&format!("{error}; those that were read before hold on")),
+            Some(Ok(false)) | None => {}
         }
     }
-    while open.join_next().await.is_some() {}
 }
 
-/// Waits until the server ends.
-async fn until(mut ending: watch::Receiver<bool>) {
-    let _ = ending.wait_for(|is_ending| *is_ending).await;
+/// Most connections of each listener. The system lets a process open few files unless it asks for more.
+fn connections(config: &Config) -> usize {
+    let listeners = 1 + usize::from(config.redis.is_some());
+    let wanted = config.max_connections.saturating_mul(listeners).saturating_add(OTHER_FILES);
+    let limit = files(wanted as u64).and_then(|limit| usize::try_from(limit).ok());
+    let room = limit.map_or(usize::MAX, |limit| limit.saturating_sub(OTHER_FILES).max(listeners) / listeners);
+    config.max_connections.min(room)
+}
+
+/// Asks to open so many files; how many may be, where there is a limit.
+#[cfg(unix)]
+fn files(wanted: u64) -> Option<u64> {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    let limit = getrlimit(Resource::Nofile);
+    let most = limit.maximum.map_or(wanted, |maximum| maximum.min(wanted));
+    if limit.current.is_some_and(|current| current < most) {
+        // Where it isn't granted, the limit is read below.
+        let _ = setrlimit(Resource::Nofile, Rlimit { current: Some(most), maximum: limit.maximum });
+    }
+    getrlimit(Resource::Nofile).current
+}
+
+#[cfg(not(unix))]
+fn files(_wanted: u64) -> Option<u64> {
+    None
 }

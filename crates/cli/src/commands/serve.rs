@@ -3,12 +3,12 @@
 use crate::exit::{Failure, Outcome, usage};
 use crate::output;
 use crate::reach::Trust;
-use clap::Args;
+use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use mintage_lease::SessionOptions;
 use mintage_lease::store::redacted;
 use mintage_service::api::FIRST_SPACES;
-use mintage_service::config::{Config, Layer};
-use mintage_service::server::Server;
+use mintage_service::config::{Config, Layer, SETTINGS};
+use mintage_service::server::{Error, Server};
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -26,32 +26,63 @@ pub(crate) struct Serve {
     /// Settings, as --print-config writes them
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
-    /// The store's URL [default: a file in the data folder]
-    #[arg(long, value_name = "URL")]
-    store: Option<String>,
-    /// Address and port of HTTP [default: 127.0.0.1:8090]
-    #[arg(long, value_name = "ADDRESS")]
-    listen: Option<String>,
-    /// Address and port of the Redis protocol, or nothing [default: 127.0.0.1:6390]
-    #[arg(long, value_name = "ADDRESS")]
-    redis: Option<String>,
-    /// The folder of the embedded store [default: mintage-data]
-    #[arg(long, value_name = "FOLDER")]
-    data: Option<String>,
-    /// Listeners that others can reach may go without TLS
-    #[arg(long)]
-    insecure: bool,
-    /// Listeners that others can reach may go without credentials
-    #[arg(long)]
-    no_auth: bool,
-    /// How long requests may take to end [default: 10]
-    #[arg(long, value_name = "SECONDS")]
-    drain_seconds: Option<String>,
+    #[command(flatten)]
+    settings: Settings,
     /// Print all settings as a file, with what they are here, and end
     #[arg(long)]
     print_config: bool,
     #[command(flatten)]
     trust: Trust,
+}
+
+/// What flags say of the settings of a server: one flag a setting.
+#[derive(Clone, Debug)]
+struct Settings(Layer);
+
+impl Settings {
+    fn of(matches: &ArgMatches) -> Self {
+        Self(Layer::of_flags(SETTINGS.iter().map(|setting| {
+            let given = match setting.value {
+                Some(_) => matches.get_one::<String>(setting.name).cloned(),
+                None => matches.get_flag(setting.name).then(|| true.to_string()),
+            };
+            (setting.name, given)
+        })))
+    }
+}
+
+impl Args for Settings {
+    fn augment_args(command: Command) -> Command {
+        SETTINGS.iter().fold(command, |command, setting| {
+            let arg = Arg::new(setting.name).long(setting.name);
+            let mut about = setting.about.to_owned();
+            about[..1].make_ascii_uppercase();
+            command.arg(match setting.value {
+                Some(value) => {
+                    if !setting.default.is_empty() {
+                        about.push_str(&format!(" [default: {}]", setting.default));
+                    }
+                    arg.value_name(value).help(about)
+                }
+                None => arg.action(ArgAction::SetTrue).help(about),
+            })
+        })
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for Settings {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        Ok(Self::of(matches))
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::of(matches);
+        Ok(())
+    }
 }
 
 impl Serve {
@@ -81,16 +112,8 @@ impl Serve {
         if let Some(path) = &self.config {
             layers.push(Layer::of_file(path).map_err(usage)?);
         }
-        layers.push(Layer::of_environment(|name| std::env::var(name).ok()));
-        layers.push(Layer::of_flags([
-            ("data", self.data.clone()),
-            ("store", self.store.clone()),
-            ("listen", self.listen.clone()),
-            ("redis", self.redis.clone()),
-            ("insecure", self.insecure.then(|| true.to_string())),
-            ("no-auth", self.no_auth.then(|| true.to_string())),
-            ("drain-seconds", self.drain_seconds.clone()),
-        ]));
+        layers.push(Layer::of_environment(|name| std::env::var_os(name)).map_err(usage)?);
+        layers.push(self.settings.0.clone());
         Config::of(&layers).map_err(usage)
     }
 }
@@ -99,9 +122,17 @@ async fn serve(config: &Config, options: SessionOptions) -> Result<(), Failure> 
     let stop = stopped()?;
     tokio::pin!(stop);
     let server = Server::bind(config, options).await.map_err(|error| match error {
-        mintage_service::server::Error::Store(error) => error.into(),
+        Error::Store(error) => error.into(),
+        Error::Wrong(wrong) => usage(wrong),
         error => Failure::Cannot(error.into()),
     })?;
+    if server.most_connections() < config.max_connections {
+        eprintln!(
+            "mintage: the system lets this process open files for {} connections a listener, {} are wanted: raise its limit (ulimit -n, LimitNOFILE=)",
+            server.most_connections(),
+            config.max_connections
+        );
+    }
     let waiting = server.ready(|fault| eprintln!("mintage: waiting for the store: {fault}"));
     tokio::select! {
         ready = waiting => ready.map_err(|fault| Failure::Cannot(anyhow::anyhow!("{fault}")))?,
@@ -109,9 +140,12 @@ async fn serve(config: &Config, options: SessionOptions) -> Result<(), Failure> 
     }
     tell(config, &server)?;
     let (end, ended) = tokio::sync::oneshot::channel();
-    let running = server.run(async move {
-        let _ = ended.await;
-    });
+    let running = server.run(
+        async move {
+            let _ = ended.await;
+        },
+        |told| eprintln!("mintage: {told}"),
+    );
     tokio::pin!(running);
     tokio::select! {
         run = &mut running => return run.map_err(|error| Failure::Cannot(error.into())),
@@ -129,21 +163,34 @@ async fn serve(config: &Config, options: SessionOptions) -> Result<(), Failure> 
 /// Where it listens, and what to try.
 fn tell(config: &Config, server: &Server) -> Result<(), Failure> {
     let mut out = output::stdout();
-    let http = server.http_address()?;
-    writeln!(out, "http   http://{http}/v1")?;
-    let redis = server.redis_address()?;
+    let (http, redis) = (server.http_address()?, server.redis_address()?);
+    let (scheme, curl) = if server.has_tls() {
+        ("https", format!("curl --cacert {}", output::shell_word("ca.pem")))
+    } else {
+        ("http", "curl".to_owned())
+    };
+    let curl =
+        if server.asks_for_tokens() { format!("{curl} -H \"Authorization: Bearer $TOKEN\"") } else { curl };
+    writeln!(out, "http   {scheme}://{http}/v1")?;
     if let Some(redis) = redis {
-        writeln!(out, "redis  {redis}")?;
+        writeln!(out, "redis  {redis}{}", if server.has_tls() { " with TLS" } else { "" })?;
     }
     writeln!(out, "store  {}", redacted(&config.store_url()))?;
+    if server.asks_for_tokens() {
+        writeln!(out, "auth   by the tokens of {}", config.credentials_file().display())?;
+    }
     let [ids, counter] = FIRST_SPACES;
     writeln!(
         out,
-        "\ntry\n  curl -X POST 'http://{http}/v1/spaces/{ids}/ids?count=3'\n  curl http://{http}/v1/ids/uuid-v7"
+        "\ntry\n  {curl} -X POST '{scheme}://{http}/v1/spaces/{ids}/ids?count=3'\n  {curl} {scheme}://{http}/v1/ids/uuid-v7"
     )?;
     match redis {
-        Some(redis) => writeln!(out, "  redis-cli -h {} -p {} incr {counter}", redis.ip(), redis.port())?,
-        None => writeln!(out, "  curl -X POST http://{http}/v1/spaces/{counter}/ids")?,
+        Some(redis) => {
+            let tls = if server.has_tls() { " --tls --cacert ca.pem" } else { "" };
+            let token = if server.asks_for_tokens() { " -a \"$TOKEN\" --no-auth-warning" } else { "" };
+            writeln!(out, "  redis-cli -h {} -p {}{tls}{token} incr {counter}", redis.ip(), redis.port())?;
+        }
+        None => writeln!(out, "  {curl} -X POST {scheme}://{http}/v1/spaces/{counter}/ids")?,
     }
     out.flush()?;
     Ok(())

@@ -2,6 +2,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a test says what it expects by stopping")]
 
+mod credentials;
 mod http;
+mod limits;
 mod redis;
 mod site;
+mod tls;

@@ -5,6 +5,8 @@ use mintage_service::config::{Config, Layer};
 use mintage_service::server::{Error, Server};
 use serde_json::Value;
 use std::net::SocketAddr;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
 use tempfile::TempDir;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -15,6 +17,7 @@ pub(crate) struct Site {
     pub(crate) http: SocketAddr,
     pub(crate) redis: SocketAddr,
     pub(crate) folder: TempDir,
+    told: Arc<Mutex<Vec<String>>>,
     stop: oneshot::Sender<()>,
     running: JoinHandle<Result<(), Error>>,
 }
@@ -27,32 +30,48 @@ impl Site {
     /// A second server over the file of another.
     pub(crate) async fn beside(other: &Self) -> Self {
         let store = format!("sqlite:{}", other.folder.path().join("ids.db").display());
-        Self::with(tempfile::tempdir().unwrap(), Some(store)).await
+        Self::with(tempfile::tempdir().unwrap(), &[("store", &store)]).await
     }
 
     pub(crate) async fn in_folder(folder: TempDir) -> Self {
-        Self::with(folder, None).await
+        Self::with(folder, &[]).await
     }
 
-    async fn with(folder: TempDir, store: Option<String>) -> Self {
-        let here = || Some("127.0.0.1:0".to_owned());
-        let data = Some(folder.path().to_str().unwrap().to_owned());
-        let flags = [
-            ("listen", here()),
-            ("redis", here()),
-            ("data", data),
-            ("store", store),
-            ("drain-seconds", Some("2".to_owned())),
-        ];
-        let config = Config::of(&[Layer::of_flags(flags)]).unwrap();
+    /// With settings beside those that every test needs.
+    pub(crate) async fn with(folder: TempDir, settings: &[(&'static str, &str)]) -> Self {
+        let data = folder.path().to_str().unwrap();
+        let own =
+            [("listen", "127.0.0.1:0"), ("redis", "127.0.0.1:0"), ("data", data), ("drain-seconds", "2")];
+        let of = |all: &[(&'static str, &str)]| {
+            Layer::of_flags(
+                all.iter().map(|(name, text)| (*name, Some((*text).to_owned()))).collect::<Vec<_>>(),
+            )
+        };
+        let config = Config::of(&[of(&own), of(settings)]).unwrap();
         let server = Server::bind(&config, SessionOptions::default()).await.unwrap();
         server.ready(|fault| panic!("{fault}")).await.unwrap();
         let (http, redis) = (server.http_address().unwrap(), server.redis_address().unwrap().unwrap());
         let (stop, stopped) = oneshot::channel();
-        let running = tokio::spawn(server.run(async {
+        let told: Arc<Mutex<Vec<String>>> = Arc::default();
+        let said = Arc::clone(&told);
+        let stopped = async {
             let _ = stopped.await;
-        }));
-        Self { http, redis, folder, stop, running }
+        };
+        let running =
+            tokio::spawn(server.run(stopped, move |line| said.lock().unwrap().push(line.to_owned())));
+        Self { http, redis, folder, told, stop, running }
+    }
+
+    /// Waits until the server tells of this.
+    pub(crate) async fn tells(&self, of: &str) {
+        for _ in 0..1_000 {
+            if self.told.lock().unwrap().iter().any(|line| line.contains(of)) {
+                self.told.lock().unwrap().clear();
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        panic!("nothing was told of {of}: {:?}", self.told.lock().unwrap());
     }
 
     /// Ends it as a signal does.
