@@ -1,6 +1,7 @@
 //! What the service does, whatever it is asked by: no transport is known here.
 
 use crate::credentials::{Caller, Credentials, Need};
+use crate::facades::{Facades, Way};
 use crate::fault::{Fault, Kind};
 use crate::issuer::{Issued, Issuer};
 use crate::spec::SpaceSpec;
@@ -47,6 +48,7 @@ pub struct Api {
     /// Schemes that need no worker, by name.
     generators: RwLock<HashMap<&'static str, Arc<dyn Generator>>>,
     credentials: Credentials,
+    facades: Facades,
     limits: Limits,
     waiting: Waiting,
 }
@@ -60,13 +62,14 @@ impl fmt::Debug for Api {
 impl Api {
     /// Over this store; nothing is connected before the first call.
     #[must_use]
-    pub fn over(session: Session, credentials: Credentials, limits: Limits) -> Self {
+    pub fn over(session: Session, credentials: Credentials, facades: Facades, limits: Limits) -> Self {
         let waiting = Waiting::up_to(limits.max_waiting);
         Self {
             session,
             issuers: RwLock::default(),
             generators: RwLock::default(),
             credentials,
+            facades,
             limits,
             waiting,
         }
@@ -76,6 +79,12 @@ impl Api {
     #[must_use]
     pub fn credentials(&self) -> &Credentials {
         &self.credentials
+    }
+
+    /// Public forms of ids.
+    #[must_use]
+    pub fn facades(&self) -> &Facades {
+        &self.facades
     }
 
     /// How much is taken on at once.
@@ -208,6 +217,22 @@ impl Api {
         caller.may(Need::Mint(space))?;
         self.spent(caller, count)?;
         self.issuer(space).await?.of_scope(scope, count).await
+    }
+
+    /// Public forms of ids, or the ids of public forms.
+    ///
+    /// # Errors
+    /// See [`Facades::carry`].
+    pub fn carry(
+        &self,
+        caller: &Caller,
+        name: &str,
+        way: Way,
+        key: Option<&str>,
+        texts: &[&str],
+    ) -> Result<Vec<String>, Fault> {
+        caller.may(Need::Read)?;
+        self.facades.carry(name, way, key, texts)
     }
 
     /// Every space that is in use, by name.

@@ -27,6 +27,8 @@ pub struct Config {
     pub tls_client_ca: Option<PathBuf>,
     /// The file of credentials; in the data folder unless given.
     pub credentials: Option<PathBuf>,
+    /// The folder of files of keys, one a facade.
+    pub facades: Option<PathBuf>,
     /// An operator said that listeners others reach need no TLS.
     pub is_insecure: bool,
     /// An operator said that listeners others reach need no credentials.
@@ -155,6 +157,14 @@ pub const SETTINGS: &[Setting] = &[
         default: "",
         set: |config, text| set_path(&mut config.credentials, text),
         shown: |config| shown_path(config.credentials.as_ref()),
+    },
+    Setting {
+        name: "facades",
+        value: Some("FOLDER"),
+        about: "a folder of files that `mintage facade keygen` makes: NAME.toml is the facade NAME; read again when it changes; empty for none",
+        default: "",
+        set: |config, text| set_path(&mut config.facades, text),
+        shown: |config| shown_path(config.facades.as_ref()),
     },
     Setting {
         name: "insecure",

@@ -23,6 +23,8 @@ pub enum Kind {
     NoSuchSpace,
     /// There is no scheme of that name, or none that is minted without a worker.
     NoSuchScheme,
+    /// There is no facade of that name.
+    NoSuchFacade,
     /// The space is of another kind than the request.
     WrongKind,
     /// The space is there with other facts, or its name issued other numbers before.
@@ -127,6 +129,14 @@ pub const KINDS: &[Facts] = &[
         "ERR",
         "there is no scheme of that name that is minted without a worker",
         "`mintage schemes` lists them; those with a worker are minted in a space",
+    ),
+    facts(
+        Kind::NoSuchFacade,
+        "no-such-facade",
+        404,
+        "ERR",
+        "there is no facade of that name",
+        "each is a file of keys in the folder of --facades: `mintage facade keygen --kind permute --key-file FOLDER/NAME.toml` makes one",
     ),
     facts(
         Kind::WrongKind,

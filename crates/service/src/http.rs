@@ -2,13 +2,14 @@
 
 use crate::api::Api;
 use crate::credentials::{Caller, Need};
+use crate::facades::Way;
 use crate::fault::{Fault, KINDS, Kind};
 use crate::issuer::Issued;
 use crate::listener::{Stream, until};
 use crate::spec::SpaceSpec;
 use axum::body::{Body, Bytes};
 use axum::extract::rejection::{BytesRejection, PathRejection, QueryRejection};
-use axum::extract::{DefaultBodyLimit, FromRequestParts, Path, Query, Request, State};
+use axum::extract::{DefaultBodyLimit, FromRequest, FromRequestParts, Path, Query, Request, State};
 use axum::http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
@@ -95,6 +96,8 @@ pub fn app(api: Arc<Api>, patience: Duration) -> Router {
         .route("/v1/spaces/{space}/ids", post(ids))
         .route("/v1/spaces/{space}/blocks", post(blocks))
         .route("/v1/spaces/{space}/scopes/{scope}/next", post(of_scope))
+        .route("/v1/facades/{name}/encode", post(encode))
+        .route("/v1/facades/{name}/decode", post(decode))
         .fallback(async || {
             Problem(Fault::new(
                 Kind::NoSuchRoute,
@@ -272,6 +275,52 @@ impl FromRequestParts<Arc<Api>> for Count {
     }
 }
 
+/// Which key: `?key_id=`, the current one unless given.
+struct KeyId(Option<String>);
+
+impl FromRequestParts<Arc<Api>> for KeyId {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, api: &Arc<Api>) -> Result<Self, Problem> {
+        #[derive(Deserialize)]
+        #[serde(deny_unknown_fields)]
+        struct Asked {
+            key_id: Option<String>,
+        }
+        let Query(Asked { key_id }) = Query::from_request_parts(parts, api).await?;
+        Ok(Self(key_id))
+    }
+}
+
+/// A body, and what it says it is.
+struct Sent {
+    kind: String,
+    body: Result<Bytes, BytesRejection>,
+}
+
+impl FromRequest<Arc<Api>> for Sent {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, api: &Arc<Api>) -> Result<Self, Problem> {
+        let kind =
+            request.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+        Ok(Self { kind: kind.to_owned(), body: Bytes::from_request(request, api).await })
+    }
+}
+
+impl Sent {
+    /// What is in it, as JSON.
+    fn json<T: DeserializeOwned>(self) -> Result<T, Problem> {
+        let kind = self.kind;
+        // A page of another site can make a browser send anything else without asking.
+        if kind.split(';').next().map(str::trim) != Some("application/json") {
+            return Err(Fault::bad(format!("a body of {kind:?} was given, application/json expected")).into());
+        }
+        let body = self.body.map_err(|error| Fault::bad(format!("the body: {}", error.body_text())))?;
+        Ok(serde_json::from_slice(&body).map_err(|error| Fault::bad(format!("the body: {error}")))?)
+    }
+}
+
 async fn ids_of_scheme(
     State(api): State<Arc<Api>>,
     caller: Caller,
@@ -333,21 +382,9 @@ async fn space(
     Ok(Json(facts(&api.space(&caller, &name).await?.space)).into_response())
 }
 
-async fn create(
-    State(api): State<Arc<Api>>,
-    caller: Caller,
-    headers: HeaderMap,
-    body: Result<Bytes, BytesRejection>,
-) -> Result<Response, Problem> {
+async fn create(State(api): State<Arc<Api>>, caller: Caller, body: Sent) -> Result<Response, Problem> {
     caller.may(Need::Admin)?;
-    let kind = headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
-    // A page of another site can make a browser send anything else without asking.
-    if kind.split(';').next().map(str::trim) != Some("application/json") {
-        return Err(Fault::bad(format!("a body of {kind:?} was given, application/json expected")).into());
-    }
-    let body = body.map_err(|error| Fault::bad(format!("the body: {}", error.body_text())))?;
-    let spec: SpaceSpec =
-        serde_json::from_slice(&body).map_err(|error| Fault::bad(format!("the body: {error}")))?;
+    let spec: SpaceSpec = body.json()?;
     let (made, is_new) = api.create(&caller, &spec).await?;
     let status = if is_new { StatusCode::CREATED } else { StatusCode::OK };
     Ok((status, Json(facts(&made))).into_response())
@@ -359,6 +396,48 @@ fn facts(space: &Space) -> Value {
         space.facts().into_iter().map(|(name, text)| (name.to_owned(), Value::from(text))).collect();
     object.insert("id".to_owned(), space.id.to_string().into());
     object.into()
+}
+
+async fn encode(
+    State(api): State<Arc<Api>>,
+    caller: Caller,
+    Named(name): Named<String>,
+    KeyId(key): KeyId,
+    body: Sent,
+) -> Result<Response, Problem> {
+    let ids: Ids = body.json()?;
+    let facades = api.carry(&caller, &name, Way::Encode, key.as_deref(), &texts(&ids.ids))?;
+    Ok(Json(json!({ "facades": facades })).into_response())
+}
+
+async fn decode(
+    State(api): State<Arc<Api>>,
+    caller: Caller,
+    Named(name): Named<String>,
+    KeyId(key): KeyId,
+    body: Sent,
+) -> Result<Response, Problem> {
+    let sent: PublicForms = body.json()?;
+    let ids = api.carry(&caller, &name, Way::Decode, key.as_deref(), &texts(&sent.facades))?;
+    Ok(Json(json!({ "ids": ids })).into_response())
+}
+
+/// What is encoded.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Ids {
+    ids: Vec<String>,
+}
+
+/// What is decoded.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PublicForms {
+    facades: Vec<String>,
+}
+
+fn texts(all: &[String]) -> Vec<&str> {
+    all.iter().map(String::as_str).collect()
 }
 
 async fn inspected(caller: Caller, Named(id): Named<String>) -> Result<Response, Problem> {

@@ -8,6 +8,7 @@
 pub mod api;
 pub mod config;
 pub mod credentials;
+pub mod facades;
 pub mod fault;
 pub mod http;
 pub mod issuer;

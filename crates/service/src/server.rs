@@ -3,6 +3,7 @@
 use crate::api::{Api, Limits};
 use crate::config::{Config, Wrong};
 use crate::credentials::{Credentials, LOOK};
+use crate::facades::Facades;
 use crate::fault::{Fault, Kind};
 use crate::listener::Listener;
 use crate::tls::{Files, Tls};
@@ -34,6 +35,9 @@ pub enum Error {
     /// The credentials can't be read.
     #[error(transparent)]
     Credentials(#[from] crate::credentials::Error),
+    /// The facades can't be read.
+    #[error(transparent)]
+    Facades(#[from] crate::facades::Error),
     /// An address can't be listened on.
     #[error("{name} {address}: can't be listened on; is something else there?")]
     Listen {
@@ -92,6 +96,7 @@ impl Server {
             std::fs::create_dir_all(&config.data)
                 .map_err(|source| Error::Data { path: config.data.display().to_string(), source })?;
         }
+        let facades = Facades::of(config.facades.clone())?;
         let session = Session::open(&config.store_url(), options)?;
         let most = connections(config);
         let listener = async |name, address: SocketAddr, farewell| match TcpListener::bind(address).await {
@@ -108,7 +113,7 @@ impl Server {
             None => None,
         };
         let limits = Limits { max_count: config.max_count, max_waiting: config.max_waiting };
-        let api = Arc::new(Api::over(session, credentials, limits));
+        let api = Arc::new(Api::over(session, credentials, facades, limits));
         let timing = http::Timing { request: config.request, idle: config.idle };
         Ok(Self { api, http, redis, tls, timing, drain: config.drain })
     }
@@ -220,15 +225,20 @@ impl Server {
 async fn look(api: Arc<Api>, tls: Option<Arc<Tls>>, told: impl Fn(&str)) {
     loop {
         tokio::time::sleep(LOOK).await;
-        match api.credentials().read_again() {
-            Ok(true) => told("the credentials were read again"),
-            Ok(false) => {}
-            Err(error) => told(&format!("{error}; those that were read before hold on")),
-        }
-        match tls.as_ref().map(|tls| tls.read_again()) {
-            Some(Ok(true)) => told("the certificates were read again"),
-            Some(Err(error)) => told(&format!("{error}; those that were read before hold on")),
-            Some(Ok(false)) | None => {}
+        let looked = [
+            ("the credentials", api.credentials().read_again().map_err(|error| error.to_string())),
+            ("the facades", api.facades().read_again().map_err(|error| error.to_string())),
+            (
+                "the certificates",
+                tls.as_ref().map_or(Ok(false), |tls| tls.read_again()).map_err(|error| error.to_string()),
+            ),
+        ];
+        for (what, looked) in looked {
+            match looked {
+                Ok(true) => told(&format!("{what} were read again")),
+                Ok(false) => {}
+                Err(error) => told(&format!("{error}; {what} that were read before hold on")),
+            }
         }
     }
 }

@@ -10,7 +10,6 @@ use crate::convert;
 use crate::exit::{Failure, Outcome};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand};
-use key_file::KeyFile;
 use mintage::facade::{Domain, KINDS, Kind};
 use mintage::inspect::{Options, inspect};
 use mintage::{Scheme, UuidV7};
@@ -112,7 +111,8 @@ impl Facade {
 impl Ids {
     /// The key that these ids are for.
     fn open(&self) -> Result<mintage::facade::Key, Failure> {
-        KeyFile::read(&self.key_file)?.choose(self.kind, self.domain, self.key_id.as_deref())
+        let wrong = key_file::wrong(&self.key_file);
+        key_file::read(&self.key_file)?.choose(self.kind, self.domain, self.key_id.as_deref()).map_err(wrong)
     }
 
     fn decode(&self) -> Result<Outcome, Failure> {

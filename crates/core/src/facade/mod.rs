@@ -20,6 +20,8 @@
 pub mod domain;
 pub mod ff1;
 pub mod key;
+#[cfg(feature = "key-file")]
+pub mod key_file;
 pub mod permute;
 pub mod uuid47;
 

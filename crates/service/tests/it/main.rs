@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test says what it expects by stopping")]
 
 mod credentials;
+mod facades;
 mod http;
 mod limits;
 mod redis;

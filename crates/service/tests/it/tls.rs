@@ -117,7 +117,7 @@ async fn certificates_are_read_again_when_both_files_fit() {
     let site = site(&first, None).await;
     let fresh = signed(&second, "localhost");
     fs::write(site.folder.path().join("key.pem"), &fresh.1).unwrap();
-    site.tells("those that were read before hold on").await;
+    site.tells("the certificates that were read before hold on").await;
     assert!(asked(site.http, &first, None, WEB).await.is_ok());
     write(site.folder.path(), &fresh);
     site.tells("certificates were read again").await;

@@ -4,6 +4,7 @@ use super::{domain, key_file, kinds};
 use crate::exit::{Failure, Outcome, usage};
 use crate::output;
 use clap::Args;
+use mintage::facade::key_file::bytes;
 use mintage::facade::{Domain, Key, Kind};
 use mintage::{Clock, SystemClock, SystemEntropy, UnixNanos};
 use std::io::Write;
@@ -48,7 +49,7 @@ impl Keygen {
                 self.kind.name, self.kind.domains
             )));
         };
-        let tweak = match self.tweak.as_deref().map(key_file::bytes) {
+        let tweak = match self.tweak.as_deref().map(bytes) {
             None => Vec::new(),
             Some(Some(tweak)) => tweak,
             Some(None) => return Err(usage("--tweak: two hex digits a byte expected, such as 6f7264657273")),
