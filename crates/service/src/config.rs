@@ -192,7 +192,7 @@ pub const SETTINGS: &[Setting] = &[
         name: "max-connections",
         value: Some("N"),
         about: "most connections of each listener; one more is told to come again",
-        default: "20000",
+        default: "10000",
         set: |config, text| {
             config.max_connections = within(text, 1, 1_000_000)?;
             Ok(())

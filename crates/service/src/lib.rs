@@ -13,6 +13,7 @@ pub mod fault;
 pub mod http;
 pub mod issuer;
 mod listener;
+mod object;
 pub mod redis;
 pub mod resp;
 pub mod server;

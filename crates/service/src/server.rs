@@ -243,13 +243,12 @@ async fn look(api: Arc<Api>, tls: Option<Arc<Tls>>, told: impl Fn(&str)) {
     }
 }
 
-/// Most connections of each listener. The system lets a process open few files unless it asks for more.
+/// Most connections of each listener. The system lets a process open few files unless it asks for more. Where both listeners are full at once,
+/// connections wait until there is a file for them.
 fn connections(config: &Config) -> usize {
-    let listeners = 1 + usize::from(config.redis.is_some());
-    let wanted = config.max_connections.saturating_mul(listeners).saturating_add(OTHER_FILES);
+    let wanted = config.max_connections.saturating_mul(2).saturating_add(OTHER_FILES);
     let limit = files(wanted as u64).and_then(|limit| usize::try_from(limit).ok());
-    let room = limit.map_or(usize::MAX, |limit| limit.saturating_sub(OTHER_FILES).max(listeners) / listeners);
-    config.max_connections.min(room)
+    limit.map_or(config.max_connections, |limit| config.max_connections.min(limit.saturating_sub(OTHER_FILES).max(1)))
 }
 
 /// Asks to open so many files; how many may be, where there is a limit.

@@ -1,6 +1,7 @@
 //! What a request says of a space that it wants made.
 
 use crate::fault::Fault;
+use crate::object::Object;
 use mintage::schemes::snowflake::{DEFAULT_BASE, custom_split};
 use mintage::{Scheme, TimeBase, UnixNanos};
 use mintage_lease::space::{BlockTerms, Kind, ScopeTerms, Windows};
@@ -13,13 +14,13 @@ pub struct SpaceSpec {
     /// a-z, 0-9, `-`, `_` and `.`
     pub name: String,
     /// A scheme with a worker, or the bits of timestamp, worker and sequence.
-    snowflake: Option<Snowflake>,
+    snowflake: Option<Object<Snowflake>>,
     /// Blocks of a counter.
-    block: Option<Counter>,
+    block: Option<Object<Counter>>,
     /// One value of a counter a round trip.
-    ticket: Option<Counter>,
+    ticket: Option<Object<Counter>>,
     /// A counter for each scope.
-    scope: Option<Scopes>,
+    scope: Option<Object<Scopes>>,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -77,10 +78,10 @@ impl SpaceSpec {
     /// [`crate::fault::Kind::BadRequest`] for facts that don't go together.
     pub fn kind(&self) -> Result<Kind, Fault> {
         match (&self.snowflake, &self.block, &self.ticket, &self.scope) {
-            (Some(snowflake), None, None, None) => Ok(Kind::Windows(snowflake.windows()?)),
-            (None, Some(block), None, None) => Ok(Kind::Blocks(block.terms(BlockTerms::default().max_size)?)),
-            (None, None, Some(ticket), None) => Ok(Kind::Blocks(ticket.terms(1)?)),
-            (None, None, None, Some(scope)) => {
+            (Some(Object(snowflake)), None, None, None) => Ok(Kind::Windows(snowflake.windows()?)),
+            (None, Some(Object(block)), None, None) => Ok(Kind::Blocks(block.terms(BlockTerms::default().max_size)?)),
+            (None, None, Some(Object(ticket)), None) => Ok(Kind::Blocks(ticket.terms(1)?)),
+            (None, None, None, Some(Object(scope))) => {
                 let default = ScopeTerms::default();
                 Ok(Kind::Scopes(ScopeTerms {
                     first: Number::value(scope.first.as_ref(), "first", default.first)?,

@@ -128,7 +128,7 @@ async fn serve(config: &Config, options: SessionOptions) -> Result<(), Failure> 
     })?;
     if server.most_connections() < config.max_connections {
         eprintln!(
-            "mintage: the system lets this process open files for {} connections a listener, {} are wanted: raise its limit (ulimit -n, LimitNOFILE=)",
+            "mintage: the system lets this process open files for {} connections, {} are wanted: raise its limit (ulimit -n, LimitNOFILE=)",
             server.most_connections(),
             config.max_connections
         );

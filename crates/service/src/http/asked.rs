@@ -4,6 +4,7 @@ use super::answer::Problem;
 use crate::api::Api;
 use crate::credentials::Caller;
 use crate::fault::{Fault, Kind};
+use crate::object::Object;
 use axum::body::Bytes;
 use axum::extract::rejection::BytesRejection;
 use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
@@ -117,6 +118,8 @@ impl Sent {
             return Err(Fault::bad(format!("a body of {kind:?} was given, application/json expected")).into());
         }
         let body = self.body.map_err(|error| Fault::bad(format!("the body: {}", error.body_text())))?;
-        Ok(serde_json::from_slice(&body).map_err(|error| Fault::bad(format!("the body: {error}")))?)
+        let object: Object<T> =
+            serde_json::from_slice(&body).map_err(|error| Fault::bad(format!("the body: {error}")))?;
+        Ok(object.0)
     }
 }

@@ -178,8 +178,8 @@ pub(super) async fn healthz() -> &'static str {
     "alive\n"
 }
 
-pub(super) async fn openapi_document() -> Json<Value> {
-    Json(openapi::document())
+pub(super) async fn openapi_document(State(api): State<Arc<Api>>) -> Json<Value> {
+    Json(openapi::document(&api.limits()))
 }
 
 pub(super) async fn readyz(State(api): State<Arc<Api>>) -> Response {

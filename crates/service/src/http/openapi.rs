@@ -1,7 +1,9 @@
 //! The OpenAPI 3.1 document, made from [`super::routes`].
 
 use super::routes::{ROUTES, Route};
+use crate::api::Limits;
 use crate::fault::{KINDS, Kind};
+use mintage_lease::space::BlockTerms;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
@@ -10,19 +12,24 @@ use std::collections::BTreeMap;
 pub struct Parameter {
     name: &'static str,
     about: &'static str,
-    schema: fn() -> Value,
+    schema: fn(&Limits) -> Value,
 }
 
 impl Parameter {
     pub(super) const COUNT: Self = Self {
         name: "count",
         about: "how many; 1 unless given",
-        schema: || json!({ "type": "integer", "format": "int64", "minimum": 1, "default": 1 }),
+        schema: |limits| json!({ "type": "integer", "minimum": 1, "maximum": limits.max_count, "default": 1 }),
+    };
+    pub(super) const SIZE: Self = Self {
+        name: "count",
+        about: "how many values; 1 unless given, at most as many as the space's max_size",
+        schema: |_| json!({ "type": "integer", "minimum": 1, "maximum": BlockTerms::default().max_size, "default": 1 }),
     };
     pub(super) const KEY_ID: Self = Self {
         name: "key_id",
         about: "which key; the current one unless given",
-        schema: || json!({ "type": "string" }),
+        schema: |_| json!({ "type": "string" }),
     };
 }
 
@@ -93,6 +100,12 @@ fn fields(names: &[&str], required: &[&str]) -> Value {
 fn wanted_space() -> Value {
     let name = json!({ "type": "string", "pattern": "^[a-z0-9][a-z0-9._-]{0,62}$" });
     let mut snowflake = fields(&["tick_nanos", "first_worker", "last_worker"], &["layout"]);
+    snowflake["properties"]["tick_nanos"] = json!({
+        "oneOf": [
+            { "type": "integer", "minimum": 1, "maximum": i64::MAX },
+            { "type": "string", "pattern": "^[1-9][0-9]{0,17}$" },
+        ]
+    });
     snowflake["properties"]["layout"] = json!({ "type": "string", "examples": ["twitter", "41/10/12"] });
     snowflake["properties"]["epoch"] = json!({ "type": "string", "examples": ["2025-01-01T00:00:00Z"] });
     let counter = ["first", "last", "step", "offset"];
@@ -218,7 +231,7 @@ const EVERYWHERE: &[Kind] = &[Kind::BadRequest, Kind::TimedOut, Kind::Overloaded
 const OF_THE_STORE: &[Kind] =
     &[Kind::Unauthorized, Kind::Forbidden, Kind::Unavailable, Kind::StoreUnfit, Kind::Ending];
 
-fn operation(route: &Route) -> Value {
+fn operation(route: &Route, limits: &Limits) -> Value {
     let mut responses = Map::new();
     for (status, about, content) in route.answer.responses() {
         responses.insert(status.to_owned(), json!({ "description": about, "content": content }));
@@ -243,7 +256,7 @@ fn operation(route: &Route) -> Value {
         json!({ "name": name, "in": "path", "required": true, "description": about, "schema": schema })
     });
     let query = route.query.iter().map(|parameter| {
-        json!({ "name": parameter.name, "in": "query", "description": parameter.about, "schema": (parameter.schema)() })
+        json!({ "name": parameter.name, "in": "query", "description": parameter.about, "schema": (parameter.schema)(limits) })
     });
     let name = route.path.trim_matches('/').replace(['/', '{', '}', '.'], "_");
     let mut operation = json!({
@@ -265,13 +278,13 @@ fn operation(route: &Route) -> Value {
     operation
 }
 
-/// The document.
+/// The document, with the limits of a server.
 #[must_use]
-pub fn document() -> Value {
+pub fn document(limits: &Limits) -> Value {
     let mut paths: Map<String, Value> = Map::new();
     for route in ROUTES {
         let path = paths.entry(route.path.to_owned()).or_insert_with(|| json!({}));
-        path[route.method.name()] = operation(route);
+        path[route.method.name()] = operation(route, limits);
     }
     let slugs: Vec<String> = KINDS.iter().map(|facts| format!("/problems/{}", facts.slug)).collect();
     json!({

@@ -58,6 +58,7 @@ impl fmt::Debug for Route {
 }
 
 const COUNT: &[Parameter] = &[Parameter::COUNT];
+const SIZE: &[Parameter] = &[Parameter::SIZE];
 const KEY_ID: &[Parameter] = &[Parameter::KEY_ID];
 const OF_SPACE: &[Kind] =
     &[Kind::NoSuchSpace, Kind::WrongKind, Kind::Exhausted, Kind::OnHold, Kind::NoWorker];
@@ -91,7 +92,7 @@ pub const ROUTES: &[Route] = &[
         path: "/v1/spaces/{space}/blocks",
         about: "A block of values of a counter, for the caller alone",
         needs: Some("mint:SPACE"),
-        query: COUNT,
+        query: SIZE,
         body: None,
         answer: Answer::Block,
         faults: OF_SPACE,
