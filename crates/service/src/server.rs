@@ -248,7 +248,9 @@ async fn look(api: Arc<Api>, tls: Option<Arc<Tls>>, told: impl Fn(&str)) {
 fn connections(config: &Config) -> usize {
     let wanted = config.max_connections.saturating_mul(2).saturating_add(OTHER_FILES);
     let limit = files(wanted as u64).and_then(|limit| usize::try_from(limit).ok());
-    limit.map_or(config.max_connections, |limit| config.max_connections.min(limit.saturating_sub(OTHER_FILES).max(1)))
+    limit.map_or(config.max_connections, |limit| {
+        config.max_connections.min(limit.saturating_sub(OTHER_FILES).max(1))
+    })
 }
 
 /// Asks to open so many files; how many may be, where there is a limit.

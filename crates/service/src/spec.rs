@@ -79,7 +79,9 @@ impl SpaceSpec {
     pub fn kind(&self) -> Result<Kind, Fault> {
         match (&self.snowflake, &self.block, &self.ticket, &self.scope) {
             (Some(Object(snowflake)), None, None, None) => Ok(Kind::Windows(snowflake.windows()?)),
-            (None, Some(Object(block)), None, None) => Ok(Kind::Blocks(block.terms(BlockTerms::default().max_size)?)),
+            (None, Some(Object(block)), None, None) => {
+                Ok(Kind::Blocks(block.terms(BlockTerms::default().max_size)?))
+            }
             (None, None, Some(Object(ticket)), None) => Ok(Kind::Blocks(ticket.terms(1)?)),
             (None, None, None, Some(Object(scope))) => {
                 let default = ScopeTerms::default();

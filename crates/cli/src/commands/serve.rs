@@ -127,37 +127,43 @@ async fn serve(config: &Config, options: SessionOptions) -> Result<(), Failure> 
         error => Failure::Cannot(error.into()),
     })?;
     if server.most_connections() < config.max_connections {
-        eprintln!(
-            "mintage: the system lets this process open files for {} connections, {} are wanted: raise its limit (ulimit -n, LimitNOFILE=)",
+        say(&format!(
+            "the system lets this process open files for {} connections, {} are wanted: raise its limit (ulimit -n, LimitNOFILE=)",
             server.most_connections(),
             config.max_connections
-        );
+        ));
     }
-    let waiting = server.ready(|fault| eprintln!("mintage: waiting for the store: {fault}"));
+    let waiting = server.ready(|fault| say(&format!("waiting for the store: {fault}")));
     tokio::select! {
         ready = waiting => ready.map_err(|fault| Failure::Cannot(anyhow::anyhow!("{fault}")))?,
         () = &mut stop => return Ok(()),
     }
-    tell(config, &server)?;
+    // A server goes on where nobody reads what it prints.
+    let _ = tell(config, &server);
     let (end, ended) = tokio::sync::oneshot::channel();
     let running = server.run(
         async move {
             let _ = ended.await;
         },
-        |told| eprintln!("mintage: {told}"),
+        say,
     );
     tokio::pin!(running);
     tokio::select! {
         run = &mut running => return run.map_err(|error| Failure::Cannot(error.into())),
         () = &mut stop => {}
     }
-    eprintln!("mintage: ending; a second signal ends it at once");
+    say("ending; a second signal ends it at once");
     let _ = end.send(());
     let again = stopped()?;
     tokio::select! {
         run = &mut running => run.map_err(|error| Failure::Cannot(error.into())),
         () = again => Ok(()),
     }
+}
+
+/// A line for whoever runs it. A server doesn't end because nobody reads that any more.
+fn say(line: &str) {
+    let _ = writeln!(std::io::stderr(), "mintage: {line}");
 }
 
 /// Where it listens, and what to try.

@@ -15,6 +15,8 @@ mod new;
 mod planning;
 mod robust;
 mod schemes;
+mod serve;
+mod serve_faults;
 mod soak;
 mod store;
 mod token;

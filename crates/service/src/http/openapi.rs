@@ -214,7 +214,10 @@ fn part(name: &str) -> (&'static str, Value) {
             ("a scheme that needs no worker", json!({ "type": "string", "examples": ["uuid-v7", "ulid"] }))
         }
         "space" => ("the name of a space", json!({ "type": "string", "examples": ["default", "counter"] })),
-        "scope" => ("a scope: any text of 1 to 255 bytes", json!({ "type": "string", "examples": ["42"] })),
+        "scope" => (
+            "a scope: 1 to 255 bytes without control characters",
+            json!({ "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f-\\u009f]{1,63}$", "examples": ["42"] }),
+        ),
         "name" => ("the name of a facade", json!({ "type": "string" })),
         "slug" => {
             let all: Vec<&str> = KINDS.iter().map(|facts| facts.slug).collect();
