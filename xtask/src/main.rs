@@ -4,6 +4,7 @@
 mod checks_page;
 mod console_examples;
 mod schemes_page;
+mod service_page;
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -11,7 +12,7 @@ use std::process::ExitCode;
 const USAGE: &str = "\
 usage: cargo xtask docs [--check]
 
-  docs          write the generated pages: docs/schemes.md, docs/checks.md, and the outputs shown in docs/inspect.md
+  docs          write the generated pages: docs/schemes.md, docs/checks.md, docs/service-reference.md, and the outputs shown in docs/inspect.md
   docs --check  write nothing; fail when one of them is not as it should be
 ";
 
@@ -22,6 +23,7 @@ type Generated = (&'static str, fn(&str) -> Result<String, String>);
 const GENERATED: &[Generated] = &[
     ("docs/schemes.md", |_| Ok(schemes_page::text())),
     ("docs/checks.md", |_| Ok(checks_page::text())),
+    ("docs/service-reference.md", |_| Ok(service_page::text())),
     ("docs/inspect.md", console_examples::refreshed),
 ];
 

@@ -12,7 +12,7 @@ use mintage::generators::counter::Parts;
 use mintage::generators::runs::Runs;
 use mintage::generators::window::WindowTerms;
 use mintage::time::pause;
-use mintage::{Clock, Generator, Layout, RawId, Scheme, Spent, Start, SystemClock};
+use mintage::{Clock, Generator, Layout, RawId, Scheme, Spent, Start, SystemClock, UnixNanos};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
@@ -226,6 +226,19 @@ impl Minter {
     pub fn remaining(&self) -> Duration {
         let left = |lane: &Lane| u64::try_from(lane.current().generator.nanos_left()).unwrap_or(0);
         Duration::from_nanos(self.lanes.lanes.iter().map(left).max().unwrap_or(0))
+    }
+
+    /// How far ids stay behind the time: of the lane that is furthest ahead, how long ago its window ended. Zero while one lasts.
+    #[must_use]
+    pub fn lag(&self) -> Duration {
+        let over = |lane: &Lane| u64::try_from(-lane.current().generator.nanos_left()).unwrap_or(0);
+        Duration::from_nanos(self.lanes.lanes.iter().map(over).min().unwrap_or(0))
+    }
+
+    /// The store's time, as the first of its leases knows it.
+    #[must_use]
+    pub fn store_now(&self) -> UnixNanos {
+        self.lanes.lanes.first().map_or(UnixNanos(0), |lane| lane.current().generator.store_now())
     }
 
     /// The next id. Waits for the next tick where the sequence of one is spent, and up to [`MinterOptions::patience`] for the store

@@ -4,6 +4,7 @@ use crate::credentials::{Caller, Credentials, Need};
 use crate::facades::{Facades, Way};
 use crate::fault::{Fault, Kind};
 use crate::issuer::{Issued, Issuer};
+use crate::metrics::Metrics;
 use crate::spec::SpaceSpec;
 use crate::waiting::Waiting;
 use mintage::{Generator, RawId, SCHEMES, Scheme, Settings};
@@ -32,6 +33,9 @@ pub struct Limits {
 /// How long the store may take for what isn't minting.
 const PATIENCE: Duration = Duration::from_secs(10);
 
+/// How long it may take for a look.
+const LOOK_PATIENCE: Duration = Duration::from_secs(3);
+
 /// The spaces that a new server has from the start: a Snowflake space and a counter.
 pub const FIRST_SPACES: [&str; 2] = ["default", "counter"];
 
@@ -51,6 +55,7 @@ pub struct Api {
     facades: Facades,
     limits: Limits,
     waiting: Waiting,
+    metrics: Arc<Metrics>,
 }
 
 impl fmt::Debug for Api {
@@ -62,7 +67,13 @@ impl fmt::Debug for Api {
 impl Api {
     /// Over this store; nothing is connected before the first call.
     #[must_use]
-    pub fn over(session: Session, credentials: Credentials, facades: Facades, limits: Limits) -> Self {
+    pub fn over(
+        session: Session,
+        credentials: Credentials,
+        facades: Facades,
+        limits: Limits,
+        metrics: Arc<Metrics>,
+    ) -> Self {
         let waiting = Waiting::up_to(limits.max_waiting);
         Self {
             session,
@@ -72,6 +83,7 @@ impl Api {
             facades,
             limits,
             waiting,
+            metrics,
         }
     }
 
@@ -113,6 +125,7 @@ impl Api {
             generator.fill(&mut ids).map(|()| ids)
         };
         let ids = if count <= AT_ONCE { work()? } else { self.waiting.elsewhere(work).await?? };
+        self.metrics.ids_of_scheme(scheme.name, count as u64);
         Ok(Issued::Ids(scheme, ids))
     }
 
@@ -148,7 +161,7 @@ impl Api {
         let opened = opening
             .get_or_try_init(|| async {
                 let space = self.session.space(name).await?;
-                Issuer::open(&space, self.waiting.clone()).await.map(Arc::new)
+                Issuer::open(&space, self.waiting.clone(), self.metrics.of_space(name)).await.map(Arc::new)
             })
             .await;
         if opened.is_err() {
@@ -319,6 +332,46 @@ impl Api {
         self.all_open().iter().filter_map(|issuer| issuer.lacks()).collect()
     }
 
+    /// What it counts.
+    #[must_use]
+    pub fn metrics(&self) -> &Arc<Metrics> {
+        &self.metrics
+    }
+
+    /// How many requests wait.
+    pub(crate) fn waiting(&self) -> usize {
+        self.waiting.now()
+    }
+
+    /// Looks at what the store has of the spaces that are open here, for the metrics.
+    pub async fn look_at_store(&self) {
+        let mut all = Vec::new();
+        let mut is_up = true;
+        let Ok(store) = self.session.store() else { return };
+        let names: Vec<String> = self.all_open().iter().map(|issuer| issuer.facts().name.clone()).collect();
+        if names.is_empty() {
+            is_up = store.list(Deadline::after(LOOK_PATIENCE)).await.is_ok();
+        }
+        for name in names {
+            match store.show(&name, Deadline::after(LOOK_PATIENCE)).await {
+                Ok(shown) => all.push(shown),
+                // Dropped meanwhile.
+                Err(Error::NoSuchSpace { .. }) => {}
+                Err(_) => is_up = false,
+            }
+        }
+        self.metrics.looked(all, is_up);
+    }
+
+    /// Everything that it counts, as Prometheus reads it.
+    ///
+    /// # Errors
+    /// [`Kind::Internal`].
+    pub fn metrics_text(&self, caller: &Caller) -> Result<String, Fault> {
+        caller.may(Need::Read)?;
+        self.metrics.text(self).map_err(|error| Fault::new(Kind::Internal, error.to_string()))
+    }
+
     /// Gives back what all spaces hold, at once.
     pub async fn close(&self) {
         let closing: Vec<_> = self
@@ -331,7 +384,7 @@ impl Api {
         }
     }
 
-    fn all_open(&self) -> Vec<Arc<Issuer>> {
+    pub(crate) fn all_open(&self) -> Vec<Arc<Issuer>> {
         let all = self.issuers.read().unwrap_or_else(PoisonError::into_inner);
         all.values().filter_map(|opening| opening.get().cloned()).collect()
     }

@@ -1,5 +1,6 @@
 //! How a server is told what to do: flags over environment over a file over defaults, from one list of settings.
 
+use crate::log::{Form, Requests};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fmt;
@@ -45,6 +46,10 @@ pub struct Config {
     pub idle: Duration,
     /// How long requests may take to end once the server is told to.
     pub drain: Duration,
+    /// How lines of the log look.
+    pub log: Form,
+    /// Which requests have one.
+    pub log_requests: Requests,
 }
 
 /// One setting: its name as a flag and in the file; in the environment with `MINTAGE_` before it, in capitals.
@@ -244,6 +249,28 @@ pub const SETTINGS: &[Setting] = &[
         default: "10",
         set: |config, text| set_seconds(&mut config.drain, text, 0),
         shown: |config| shown_number(config.drain.as_secs()),
+    },
+    Setting {
+        name: "log",
+        value: Some("FORM"),
+        about: "lines of the log on standard error: text, json, or off",
+        default: "text",
+        set: |config, text| {
+            config.log = text.parse()?;
+            Ok(())
+        },
+        shown: |config| config.log.name().into(),
+    },
+    Setting {
+        name: "log-requests",
+        value: Some("WHICH"),
+        about: "which requests have a line: none, errors of the server and its store, or all",
+        default: "errors",
+        set: |config, text| {
+            config.log_requests = text.parse()?;
+            Ok(())
+        },
+        shown: |config| config.log_requests.name().into(),
     },
 ];
 

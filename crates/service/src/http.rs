@@ -9,13 +9,17 @@ pub mod routes;
 use crate::api::Api;
 use crate::fault::{Fault, Kind};
 use crate::listener::{Stream, until};
-use answer::{problem, seconds};
+use crate::log::{self, Requests, request_id};
+use crate::metrics::HTTP;
+use answer::{TOLD, problem, seconds};
 use axum::Router;
-use axum::extract::{DefaultBodyLimit, Request};
+use axum::extract::{DefaultBodyLimit, MatchedPath, Request};
+use axum::http::{HeaderName, HeaderValue};
 use axum::middleware::{Next, from_fn};
-use axum::response::IntoResponse;
+use axum::response::{IntoResponse, Response};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
+use mintage::{Clock, SystemClock};
 use routes::ROUTES;
 use std::sync::Arc;
 use std::time::Duration;
@@ -75,8 +79,18 @@ pub(crate) fn farewell(fault: &Fault) -> Vec<u8> {
     .into_bytes()
 }
 
+/// How the application treats requests.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Manner {
+    /// How long one may take.
+    pub patience: Duration,
+    /// Which have a line in the log.
+    pub logged: Requests,
+}
+
 /// The application: it is called in process by tests, and served on sockets by [`crate::server`].
-pub fn app(api: Arc<Api>, patience: Duration) -> Router {
+pub fn app(api: Arc<Api>, manner: Manner) -> Router {
+    let observed = Arc::clone(&api);
     ROUTES
         .iter()
         .fold(Router::new(), |app, route| app.route(route.path, (route.make)()))
@@ -93,14 +107,39 @@ pub fn app(api: Arc<Api>, patience: Duration) -> Router {
             ))
         })
         .layer(DefaultBodyLimit::max(MAX_BODY))
-        .layer(from_fn(move |request: Request, next: Next| async move {
-            match tokio::time::timeout(patience, next.run(request)).await {
-                Ok(response) => response,
-                Err(_) => {
-                    let detail = format!("the request took more than {} s", patience.as_secs());
-                    Problem::from(Fault::new(Kind::TimedOut, detail)).into_response()
-                }
-            }
+        .layer(from_fn(move |request: Request, next: Next| {
+            let api = Arc::clone(&observed);
+            async move { observe(&api, manner, request, next).await }
         }))
         .with_state(api)
 }
+
+/// Has a request answered in time, counts it, and gives it an id.
+async fn observe(api: &Api, manner: Manner, request: Request, next: Next) -> Response {
+    let begun = SystemClock.monotonic_nanos();
+    // The path as the table has it: what clients make up is no label.
+    let route = request.extensions().get::<MatchedPath>().cloned();
+    let route = route.as_ref().map_or("other", MatchedPath::as_str);
+    let id = request_id(request.headers().get(REQUEST_ID).and_then(|id| id.to_str().ok()));
+    let answering = TOLD.scope(id.clone(), next.run(request));
+    let mut response = match tokio::time::timeout(manner.patience, answering).await {
+        Ok(response) => response,
+        Err(_) => {
+            let detail = format!("the request took more than {} s", manner.patience.as_secs());
+            let fault = Problem::from(Fault::new(Kind::TimedOut, detail));
+            TOLD.sync_scope(id.clone(), || fault.into_response())
+        }
+    };
+    let kind = response.extensions().get::<Kind>().copied();
+    let nanos = SystemClock.monotonic_nanos() - begun;
+    api.metrics().answered(HTTP, route, kind, 1);
+    api.metrics().took(HTTP, route, nanos);
+    log::answered(manner.logged, route, &id, response.status().as_u16(), kind, nanos);
+    if let Ok(id) = HeaderValue::from_str(&id) {
+        response.headers_mut().insert(REQUEST_ID, id);
+    }
+    response
+}
+
+/// By which a client and a log tell a request from others.
+const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");

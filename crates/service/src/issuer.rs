@@ -1,9 +1,11 @@
 //! A space that is open in this server: what hands out its ids.
 
 use crate::fault::{Fault, Kind};
+use crate::metrics::SpaceCounters;
 use crate::waiting::Waiting;
 use mintage::text::DECIMAL;
-use mintage::{RawId, Scheme};
+use mintage::{Clock, RawId, Scheme, SystemClock};
+use mintage_lease::allocator::Counts;
 use mintage_lease::request::Block;
 use mintage_lease::session::OpenSpace;
 use mintage_lease::space::{Kind as Terms, Space};
@@ -18,6 +20,32 @@ pub struct Issuer {
     space: OpenSpace,
     source: Source,
     waiting: Waiting,
+    counters: SpaceCounters,
+}
+
+/// What is held for a space in memory.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Held {
+    /// Each call asks the store.
+    Nothing,
+    /// A worker.
+    Window {
+        /// How long without the store.
+        remaining: Duration,
+        /// How far ids are behind.
+        lag: Duration,
+        /// The store's clock less the host's.
+        store_offset_nanos: i128,
+        /// How far ids may be out of order.
+        k_bound: Duration,
+    },
+    /// Blocks.
+    Blocks {
+        /// Values left.
+        remaining: u64,
+        /// What became of others.
+        counts: Counts,
+    },
 }
 
 #[derive(Debug)]
@@ -83,14 +111,18 @@ impl Issuer {
     ///
     /// # Errors
     /// What keeps the store from it.
-    pub async fn open(space: &OpenSpace, waiting: Waiting) -> Result<Self, Fault> {
+    pub(crate) async fn open(
+        space: &OpenSpace,
+        waiting: Waiting,
+        counters: SpaceCounters,
+    ) -> Result<Self, Fault> {
         let source = match &space.facts().kind {
             Terms::Windows(_) => Source::Windows(space.minter().await?),
             Terms::Blocks(terms) if terms.max_size == 1 => Source::Tickets(space.tickets().await?),
             Terms::Blocks(_) => Source::Blocks(space.allocator().await?),
             Terms::Scopes(_) => Source::Scopes(space.scope_counters()?),
         };
-        Ok(Self { space: space.clone(), source, waiting })
+        Ok(Self { space: space.clone(), source, waiting, counters })
     }
 
     /// The space's facts.
@@ -105,12 +137,19 @@ impl Issuer {
     /// [`Kind::WrongKind`] for a space of scopes, [`Kind::BadRequest`] for more than one ticket, and whatever keeps the store from handing out
     /// more once what is held is used up.
     pub async fn issue(&self, count: usize) -> Result<Issued, Fault> {
+        let issued = self.issued(count).await?;
+        self.counters.ids.inc_by(count as u64);
+        Ok(issued)
+    }
+
+    async fn issued(&self, count: usize) -> Result<Issued, Fault> {
         match &self.source {
             Source::Windows(minter) => {
-                if count == 1
-                    && let Ok(id) = minter.try_next()
-                {
-                    return Ok(Issued::Ids(minter.scheme(), vec![id]));
+                if count == 1 {
+                    match minter.try_next() {
+                        Ok(id) => return Ok(Issued::Ids(minter.scheme(), vec![id])),
+                        Err(_) => self.counters.waits.inc(),
+                    }
                 }
                 // A batch is work of milliseconds, and may wait for ticks.
                 let (minter, scheme) = (minter.clone(), minter.scheme());
@@ -134,7 +173,7 @@ impl Issuer {
                 }
                 Ok(Issued::Values(runs))
             }
-            Source::Tickets(_) => Ok(Issued::Values(vec![Run::of(self.next(count as u64).await?)])),
+            Source::Tickets(_) => Ok(Issued::Values(vec![Run::of(self.last(count as u64).await?)])),
             Source::Scopes(_) => Err(self.is_not("/ids and MINT")),
         }
     }
@@ -142,10 +181,10 @@ impl Issuer {
     /// The next value of a counter without waiting, where memory has one.
     #[must_use]
     pub fn try_next(&self) -> Option<u64> {
-        match &self.source {
-            Source::Blocks(allocator) => allocator.try_next().ok(),
-            _ => None,
-        }
+        let Source::Blocks(allocator) = &self.source else { return None };
+        let value = allocator.try_next().ok()?;
+        self.counters.ids.inc();
+        Some(value)
     }
 
     /// The last of `count` values that follow each other, as `INCRBY` tells it.
@@ -154,6 +193,12 @@ impl Issuer {
     /// [`Kind::WrongKind`] for a space that has no counter, [`Kind::BadRequest`] for more values than the space hands out at once, and whatever
     /// keeps the store from answering.
     pub async fn next(&self, count: u64) -> Result<u64, Fault> {
+        let last = self.last(count).await?;
+        self.counters.ids.inc_by(count);
+        Ok(last)
+    }
+
+    async fn last(&self, count: u64) -> Result<u64, Fault> {
         match &self.source {
             Source::Blocks(allocator) if count == 1 => {
                 if let Ok(value) = allocator.try_next() {
@@ -173,7 +218,7 @@ impl Issuer {
     }
 
     async fn last_of_block(&self, count: u64) -> Result<u64, Fault> {
-        let block = self.block(count).await?;
+        let block = self.claimed(count).await?;
         Ok(block.end - block.step)
     }
 
@@ -182,6 +227,12 @@ impl Issuer {
     /// # Errors
     /// See [`Issuer::next`]; [`Kind::Exhausted`] where fewer are left, which are then gone.
     pub async fn block(&self, count: u64) -> Result<Block, Fault> {
+        let block = self.claimed(count).await?;
+        self.counters.ids.inc_by(count);
+        Ok(block)
+    }
+
+    async fn claimed(&self, count: u64) -> Result<Block, Fault> {
         if let Source::Windows(_) | Source::Scopes(_) = &self.source {
             return Err(self.is_not("INCR, INCRBY and /blocks"));
         }
@@ -203,7 +254,11 @@ impl Issuer {
     /// [`Kind::WrongKind`] for a space of another kind, and whatever keeps the store from answering.
     pub async fn of_scope(&self, scope: &ScopeName, count: u64) -> Result<Range<u64>, Fault> {
         match &self.source {
-            Source::Scopes(counters) => Ok(counters.take_async(scope, count).await?),
+            Source::Scopes(counters) => {
+                let numbers = counters.take_async(scope, count).await?;
+                self.counters.ids.inc_by(count);
+                Ok(numbers)
+            }
             _ => Err(self.is_not("/scopes")),
         }
     }
@@ -212,14 +267,42 @@ impl Issuer {
     #[must_use]
     pub fn lacks(&self) -> Option<String> {
         let name = &self.facts().name;
-        match &self.source {
-            Source::Windows(minter) if minter.remaining() == Duration::ZERO => {
+        match (&self.source, self.held()) {
+            // Ids go on behind the time for so long.
+            (Source::Windows(_), Held::Window { lag, .. }) if lag >= self.max_lag() => {
                 Some(format!("{name}: its window has ended, and the store hasn't lengthened it"))
             }
-            Source::Blocks(allocator) if allocator.remaining() == 0 => {
+            (_, Held::Blocks { remaining: 0, .. }) => {
                 Some(format!("{name}: its block is used up, and the store hasn't handed out another"))
             }
             _ => None,
+        }
+    }
+
+    fn max_lag(&self) -> Duration {
+        let windows = self.facts().windows();
+        windows.map_or(Duration::ZERO, |windows| Duration::from_nanos(windows.terms.timing.max_lag_nanos))
+    }
+
+    /// What is held in memory.
+    pub(crate) fn held(&self) -> Held {
+        match &self.source {
+            Source::Windows(minter) => {
+                let timing = self.facts().windows().map(|windows| windows.terms.timing);
+                let k_nanos = timing.map_or(0, |timing| {
+                    timing.max_lag_nanos + timing.max_lead_nanos + timing.max_store_skew_nanos
+                });
+                Held::Window {
+                    remaining: minter.remaining(),
+                    lag: minter.lag(),
+                    store_offset_nanos: minter.store_now().0 - SystemClock.now().0,
+                    k_bound: Duration::from_nanos(k_nanos),
+                }
+            }
+            Source::Blocks(allocator) => {
+                Held::Blocks { remaining: allocator.remaining(), counts: allocator.counts() }
+            }
+            Source::Tickets(_) | Source::Scopes(_) => Held::Nothing,
         }
     }
 

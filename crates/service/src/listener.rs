@@ -1,5 +1,6 @@
 //! A socket that connections come to: TLS where there is, so many at once, and the end.
 
+use crate::metrics::Metrics;
 use crate::tls::Tls;
 use std::future::Future;
 use std::sync::Arc;
@@ -35,6 +36,8 @@ pub(crate) struct Listener {
     pub(crate) most: usize,
     /// What a connection above that is told, where there is no TLS to begin first.
     pub(crate) farewell: Vec<u8>,
+    pub(crate) surface: &'static str,
+    pub(crate) metrics: Arc<Metrics>,
 }
 
 impl Listener {
@@ -52,7 +55,9 @@ impl Listener {
                 taken = self.socket.accept() => match taken {
                     Ok((stream, _)) if open.len() < self.most => {
                         let (tls, serve, ending) = (self.tls.clone(), serve.clone(), ending.clone());
+                        let connected = self.metrics.connected(self.surface);
                         open.spawn(async move {
+                            let _connected = connected;
                             // An answer goes out whole; waiting for more of it only delays it.
                             let _ = stream.set_nodelay(true);
                             if let Some(stream) = begun(stream, tls).await {
@@ -61,6 +66,7 @@ impl Listener {
                         });
                     }
                     Ok((stream, _)) => {
+                        self.metrics.refused(self.surface);
                         if let (None, Ok(permit)) = (&self.tls, Arc::clone(&farewells).try_acquire_owned()) {
                             let farewell = Arc::clone(&farewell);
                             tokio::spawn(async move {

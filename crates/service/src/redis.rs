@@ -5,7 +5,11 @@
 use crate::api::Api;
 use crate::credentials::Caller;
 use crate::fault::{Fault, Kind};
+use crate::log::{self, Requests};
+use crate::metrics::REDIS;
 use crate::resp::{Replies, Words, command, shown};
+use mintage::{Clock, SystemClock};
+use std::cell::OnceCell;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
@@ -19,6 +23,9 @@ const MAX_COMMAND: usize = 300 * 1024;
 
 /// Bytes of replies that are kept before they are sent, in the middle of a pipeline too.
 const SEND_FROM: usize = 64 * 1024;
+
+/// What stands for the route of commands that were read at once.
+const BATCH: &str = "batch";
 
 /// Whether the connection goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,26 +41,49 @@ pub(crate) fn farewell(fault: &Fault) -> Vec<u8> {
     replies.bytes
 }
 
-/// Serves a connection until the client ends it, says what is no command, doesn't read for `patience`, or the server ends.
+/// Serves a connection until the client ends it, says what is no command, doesn't read for long, or the server ends.
 pub(crate) async fn serve(
     api: Arc<Api>,
     stream: impl AsyncRead + AsyncWrite + Unpin,
-    patience: Duration,
+    manner: Manner,
     ending: watch::Receiver<bool>,
 ) {
+    let connection = Connection {
+        caller: Caller::Anybody,
+        api,
+        stream,
+        manner,
+        replies: Replies::new(),
+        id: OnceCell::new(),
+        done: 0,
+        failed: Vec::new(),
+    };
     // How a connection ends is nobody's fault here.
-    let _ = Connection { caller: Caller::Anybody, api, stream, patience, replies: Replies::new() }
-        .run(ending)
-        .await;
+    let _ = { connection }.run(ending).await;
+}
+
+/// How connections are treated.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Manner {
+    /// How long a client may take to read its replies.
+    pub(crate) patience: Duration,
+    /// Which failures have a line in the log.
+    pub(crate) logged: Requests,
 }
 
 /// A client of the Redis protocol.
 struct Connection<S> {
     api: Arc<Api>,
     stream: S,
-    patience: Duration,
+    manner: Manner,
     caller: Caller,
     replies: Replies,
+    /// By which lines of the log tell it from others; made for the first.
+    id: OnceCell<String>,
+    /// Commands of what was read last that went well.
+    done: u64,
+    /// Those that didn't.
+    failed: Vec<Kind>,
 }
 
 impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
@@ -61,6 +91,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         let mut bytes: Vec<u8> = Vec::new();
         loop {
             self.caller = self.api.credentials().still(std::mem::replace(&mut self.caller, Caller::Nobody));
+            let begun = SystemClock.monotonic_nanos();
             let mut used = 0;
             let mut next = Next::Goes;
             while next == Next::Goes {
@@ -80,6 +111,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
                 }
             }
             bytes.drain(..used);
+            self.count(begun);
             self.send().await?;
             if next == Next::Ends || *ending.borrow() {
                 return self.stream.shutdown().await;
@@ -106,11 +138,31 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         }
     }
 
+    /// Counts what was read at once.
+    fn count(&mut self, begun: u64) {
+        let metrics = self.api.metrics();
+        if self.done == 0 && self.failed.is_empty() {
+            return;
+        }
+        metrics.took(REDIS, BATCH, SystemClock.monotonic_nanos() - begun);
+        metrics.answered(REDIS, BATCH, None, std::mem::take(&mut self.done));
+        self.failed.drain(..).for_each(|kind| metrics.answered(REDIS, BATCH, Some(kind), 1));
+    }
+
+    /// Replies what is wrong.
+    fn fails(&mut self, fault: &Fault) {
+        self.done = self.done.saturating_sub(1);
+        self.failed.push(fault.kind);
+        log::failed(self.manner.logged, self.id.get_or_init(|| log::request_id(None)), fault);
+        tell(fault, &mut self.replies);
+    }
+
     async fn send(&mut self) -> std::io::Result<()> {
         if self.replies.bytes.is_empty() {
             return Ok(());
         }
-        let sent = tokio::time::timeout(self.patience, self.stream.write_all(&self.replies.bytes)).await;
+        let sent =
+            tokio::time::timeout(self.manner.patience, self.stream.write_all(&self.replies.bytes)).await;
         self.replies.bytes.clear();
         self.replies.bytes.shrink_to(SEND_FROM);
         sent.map_err(|_| std::io::Error::from(std::io::ErrorKind::TimedOut))?
@@ -121,6 +173,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         if words.is_empty() {
             return Next::Goes;
         }
+        self.done += 1;
         let name = words.at(0);
         let is = |other: &str| name.eq_ignore_ascii_case(other.as_bytes());
         // The one that is asked a million times a second stands first.
@@ -133,7 +186,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
             return Next::Ends;
         } else {
             if let Err(fault) = self.other(words).await {
-                tell(&fault, &mut self.replies);
+                self.fails(&fault);
             }
             return Next::Goes;
         };
@@ -143,7 +196,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         };
         match done {
             Ok(last) => self.replies.number(last),
-            Err(fault) => tell(&fault, &mut self.replies),
+            Err(fault) => self.fails(&fault),
         }
         Next::Goes
     }

@@ -6,8 +6,11 @@ use crate::credentials::{Credentials, LOOK};
 use crate::facades::Facades;
 use crate::fault::{Fault, Kind};
 use crate::listener::Listener;
+use crate::log::Requests;
+use crate::metrics::{HTTP, Metrics, REDIS};
 use crate::tls::{Files, Tls};
-use crate::{http, redis};
+use crate::{http, log, redis};
+use mintage_lease::events::Listener as Listen;
 use mintage_lease::{Session, SessionOptions};
 use std::future::Future;
 use std::io;
@@ -19,6 +22,9 @@ use tokio::sync::watch;
 
 /// How long to wait between two attempts to reach the store at the start.
 const RETRY: Duration = Duration::from_secs(1);
+
+/// How often the store is looked at for the metrics.
+const LOOK_AT_STORE: Duration = Duration::from_secs(15);
 
 /// Files that are open beside connections: stores, logs, what is read again.
 const OTHER_FILES: usize = 256;
@@ -61,6 +67,9 @@ pub enum Error {
     /// The store can't be opened at all.
     #[error(transparent)]
     Store(#[from] mintage_lease::Error),
+    /// There are no metrics.
+    #[error(transparent)]
+    Metrics(#[from] prometheus::Error),
     /// A task ended by itself.
     #[error(transparent)]
     Io(#[from] io::Error),
@@ -74,6 +83,7 @@ pub struct Server {
     redis: Option<Listener>,
     tls: Option<Arc<Tls>>,
     timing: http::Timing,
+    logged: Requests,
     drain: Duration,
 }
 
@@ -97,25 +107,34 @@ impl Server {
                 .map_err(|source| Error::Data { path: config.data.display().to_string(), source })?;
         }
         let facades = Facades::of(config.facades.clone())?;
-        let session = Session::open(&config.store_url(), options)?;
+        let metrics = Arc::new(Metrics::new()?);
+        let session = Session::open(&config.store_url(), heard(options, &metrics))?;
         let most = connections(config);
-        let listener = async |name, address: SocketAddr, farewell| match TcpListener::bind(address).await {
-            Ok(socket) => Ok(Listener { socket, tls: tls.clone(), most, farewell }),
-            Err(source) => Err(Error::Listen { name, address, source }),
-        };
+        let listener =
+            async |name, surface, address: SocketAddr, farewell| match TcpListener::bind(address).await {
+                Ok(socket) => Ok(Listener {
+                    socket,
+                    tls: tls.clone(),
+                    most,
+                    farewell,
+                    surface,
+                    metrics: Arc::clone(&metrics),
+                }),
+                Err(source) => Err(Error::Listen { name, address, source }),
+            };
         let address = config.listen.unwrap_or(SocketAddr::from(([127, 0, 0, 1], 0)));
         let full =
             Fault::new(Kind::Overloaded, format!("{most} connections are open, and no more are taken"))
                 .again_in(Duration::from_secs(1));
-        let http = listener("listen", address, http::farewell(&full)).await?;
+        let http = listener("listen", HTTP, address, http::farewell(&full)).await?;
         let redis = match config.redis {
-            Some(address) => Some(listener("redis", address, redis::farewell(&full)).await?),
+            Some(address) => Some(listener("redis", REDIS, address, redis::farewell(&full)).await?),
             None => None,
         };
         let limits = Limits { max_count: config.max_count, max_waiting: config.max_waiting };
-        let api = Arc::new(Api::over(session, credentials, facades, limits));
+        let api = Arc::new(Api::over(session, credentials, facades, limits, Arc::clone(&metrics)));
         let timing = http::Timing { request: config.request, idle: config.idle };
-        Ok(Self { api, http, redis, tls, timing, drain: config.drain })
+        Ok(Self { api, http, redis, tls, timing, logged: config.log_requests, drain: config.drain })
     }
 
     /// Where HTTP is spoken.
@@ -132,6 +151,12 @@ impl Server {
     /// What the system says of the socket.
     pub fn redis_address(&self) -> io::Result<Option<SocketAddr>> {
         self.redis.as_ref().map(|redis| redis.socket.local_addr()).transpose()
+    }
+
+    /// What it does, whatever asks.
+    #[must_use]
+    pub fn api(&self) -> &Arc<Api> {
+        &self.api
     }
 
     /// Whether TLS is spoken there.
@@ -185,25 +210,41 @@ impl Server {
         stop: impl Future<Output = ()> + Send + 'static,
         told: impl Fn(&str) + Send + 'static,
     ) -> Result<(), Error> {
-        let Self { api, http, redis, tls, timing, drain } = self;
+        let Self { api, http, redis, tls, timing, logged, drain } = self;
+        log::state("ready");
         let (end, ending) = watch::channel(false);
-        let app = http::app(Arc::clone(&api), timing.request);
+        let app = http::app(Arc::clone(&api), http::Manner { patience: timing.request, logged });
         let web = http
             .serve(ending.clone(), move |stream, ending| http::serve(app.clone(), stream, timing, ending));
         let mut web = tokio::spawn(web);
         let shared = Arc::clone(&api);
         let keyed = redis.map(|listener| {
-            let serve =
-                move |stream, ending| redis::serve(Arc::clone(&shared), stream, timing.request, ending);
+            let serve = move |stream, ending| {
+                redis::serve(
+                    Arc::clone(&shared),
+                    stream,
+                    redis::Manner { patience: timing.request, logged },
+                    ending,
+                )
+            };
             tokio::spawn(listener.serve(ending.clone(), serve))
         });
         let looking = tokio::spawn(look(Arc::clone(&api), tls, told));
+        let watched = Arc::clone(&api);
+        let watching = tokio::spawn(async move {
+            loop {
+                watched.look_at_store().await;
+                tokio::time::sleep(LOOK_AT_STORE).await;
+            }
+        });
         let ended_early = tokio::select! {
             () = stop => None,
             ended = &mut web => Some(ended),
         };
         let _ = end.send(true);
+        log::state("draining");
         looking.abort();
+        watching.abort();
         if let Some(ended) = ended_early {
             api.close().await;
             return Ok(ended.map_err(io::Error::other)?);
@@ -217,8 +258,19 @@ impl Server {
         };
         let _ = tokio::time::timeout(drain, drained).await;
         api.close().await;
+        log::state("ended");
         Ok(())
     }
+}
+
+/// What happens to leases is counted and logged.
+fn heard(options: SessionOptions, metrics: &Arc<Metrics>) -> SessionOptions {
+    let metrics = Arc::clone(metrics);
+    let listener = Listen::new(move |event| {
+        metrics.happened(event);
+        log::happened(event);
+    });
+    SessionOptions { listener, ..options }
 }
 
 /// Looks at files that may change while the server runs.

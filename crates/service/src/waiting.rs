@@ -26,6 +26,12 @@ impl Waiting {
         Self { line: Arc::new(Semaphore::new(most)), threads: Arc::new(Semaphore::new(THREADS)), most }
     }
 
+    /// How many there are now.
+    #[must_use]
+    pub fn now(&self) -> usize {
+        self.most - self.line.available_permits()
+    }
+
     /// Does work that may wait. Where its future is dropped, the work goes on, and what it took is lost.
     ///
     /// # Errors

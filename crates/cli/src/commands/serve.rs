@@ -8,6 +8,7 @@ use mintage_lease::SessionOptions;
 use mintage_lease::store::redacted;
 use mintage_service::api::FIRST_SPACES;
 use mintage_service::config::{Config, Layer, SETTINGS};
+use mintage_service::log;
 use mintage_service::server::{Error, Server};
 use std::io::Write;
 use std::path::PathBuf;
@@ -119,6 +120,7 @@ impl Serve {
 }
 
 async fn serve(config: &Config, options: SessionOptions) -> Result<(), Failure> {
+    log::begin(config.log);
     let stop = stopped()?;
     tokio::pin!(stop);
     let server = Server::bind(config, options).await.map_err(|error| match error {
@@ -140,12 +142,14 @@ async fn serve(config: &Config, options: SessionOptions) -> Result<(), Failure> 
     }
     // A server goes on where nobody reads what it prints.
     let _ = tell(config, &server);
+    // Nobody is told where it wasn't started by systemd.
+    let _ = sd_notify::notify(false, &[sd_notify::NotifyState::Ready]);
     let (end, ended) = tokio::sync::oneshot::channel();
     let running = server.run(
         async move {
             let _ = ended.await;
         },
-        say,
+        log::noted,
     );
     tokio::pin!(running);
     tokio::select! {
@@ -153,6 +157,7 @@ async fn serve(config: &Config, options: SessionOptions) -> Result<(), Failure> 
         () = &mut stop => {}
     }
     say("ending; a second signal ends it at once");
+    let _ = sd_notify::notify(false, &[sd_notify::NotifyState::Stopping]);
     let _ = end.send(());
     let again = stopped()?;
     tokio::select! {

@@ -5,9 +5,11 @@ use mintage::time::pause;
 use mintage_testkit::proxy::Proxy;
 use mintage_testkit::servers::postgres::Postgres;
 use mintage_testkit::{signal, tool};
+use serde_json::Value;
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
+use std::os::unix::net::UnixDatagram;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStderr, Command, Output, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -47,7 +49,7 @@ pub(crate) struct Serving {
     /// What it printed, up to the commands to try.
     printed: Vec<String>,
     /// Kept, so that the server can write there.
-    _stderr: ChildStderr,
+    stderr: ChildStderr,
 }
 
 impl Serving {
@@ -79,7 +81,7 @@ impl Serving {
             line.unwrap().trim_end_matches(after).parse().unwrap()
         };
         let (http, redis) = (address("http", "http://", "/v1"), address("redis", "", ""));
-        Self { child, http, redis, printed, _stderr: stderr }
+        Self { child, http, redis, printed, stderr }
     }
 
     pub(crate) fn pid(&self) -> u32 {
@@ -374,4 +376,58 @@ fn it_waits_for_its_store_and_says_so() {
     assert!(line.starts_with("http "), "{line}");
     signal::terminate(child.id()).unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(0));
+}
+
+#[test]
+fn systemd_is_told_when_it_is_ready_and_when_it_ends() {
+    let folder = Folder::new();
+    // Addresses of sockets are short.
+    let name = std::env::temp_dir().join(format!("mintage-notify-{}", std::process::id()));
+    let _ = fs::remove_file(&name);
+    let socket = UnixDatagram::bind(&name).unwrap();
+    socket.set_read_timeout(Some(std::time::Duration::from_secs(20))).unwrap();
+    let mut child = Command::new(env!("CARGO_BIN_EXE_mintage"))
+        .args(["serve", "--data", &folder.path("data"), "--listen", "127.0.0.1:0", "--redis", ""])
+        .env("NOTIFY_SOCKET", &name)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let told = || {
+        let mut bytes = [0; 100];
+        let len = socket.recv(&mut bytes).unwrap();
+        String::from_utf8(bytes[..len].to_vec()).unwrap()
+    };
+    assert_eq!(told().trim_end(), "READY=1");
+    signal::terminate(child.id()).unwrap();
+    assert_eq!(told().trim_end(), "STOPPING=1");
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+    let _ = fs::remove_file(&name);
+}
+
+#[test]
+fn lines_of_the_log_are_json_and_hold_no_secret() {
+    let folder = Folder::new();
+    let data = folder.path("data");
+    let token = lines(&["auth", "add", "a", "--allow", "mint:default", "--data", &data]).remove(0);
+    let mut serving = Serving::begin(&folder, &["--log", "json", "--log-requests", "all"]);
+    let with = format!("Authorization: Bearer {token}\r\nX-Request-Id: mine-1\r\n");
+    assert_eq!(asked(serving.http, "POST /v1/spaces/default/ids", &with).unwrap().0, 200);
+    assert_eq!(asked(serving.http, &format!("GET /v1/inspect/{token}"), &with).unwrap().0, 200);
+    signal::terminate(serving.pid()).unwrap();
+    let mut log = String::new();
+    serving.stderr.read_to_string(&mut log).unwrap();
+    let objects: Vec<Value> = log
+        .lines()
+        .filter(|line| line.starts_with('{'))
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let has = |name: &str, value: &str| objects.iter().any(|object| object[name] == value);
+    assert!(has("state", "ready") && has("state", "ended") && has("request_id", "mine-1"), "{log}");
+    assert!(
+        has("route", "/v1/spaces/{space}/ids") && has("event", "acquired") && has("event", "released"),
+        "{log}"
+    );
+    assert!(!log.contains(&token[17..]), "{log}");
 }

@@ -33,15 +33,23 @@ impl From<PathRejection> for Problem {
     }
 }
 
+tokio::task_local! {
+    /// The id of the request that is being answered.
+    pub(super) static TOLD: String;
+}
+
 /// A fault as a text of JSON.
 pub(super) fn problem(fault: &Fault) -> String {
     let facts = fault.kind.facts();
-    let body = json!({
+    let mut body = json!({
         "type": format!("/problems/{}", facts.slug),
         "title": facts.title,
         "status": facts.status,
         "detail": fault.detail,
     });
+    if let Ok(id) = TOLD.try_with(String::clone) {
+        body["request_id"] = id.into();
+    }
     format!("{body}\n")
 }
 
@@ -56,6 +64,7 @@ impl IntoResponse for Problem {
             StatusCode::from_u16(self.0.kind.facts().status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         let mut response =
             (status, [(CONTENT_TYPE, "application/problem+json")], problem(&self.0)).into_response();
+        response.extensions_mut().insert(self.0.kind);
         if let Some(wait) = self.0.retry_after {
             response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds(wait)));
         }

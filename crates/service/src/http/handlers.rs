@@ -11,6 +11,7 @@ use crate::issuer::Issued;
 use crate::spec::SpaceSpec;
 use axum::Json;
 use axum::extract::State;
+use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use mintage::inspect::{Options, Reading, inspect};
@@ -180,6 +181,11 @@ pub(super) async fn healthz() -> &'static str {
 
 pub(super) async fn openapi_document(State(api): State<Arc<Api>>) -> Json<Value> {
     Json(openapi::document(&api.limits()))
+}
+
+pub(super) async fn metrics(State(api): State<Arc<Api>>, caller: Caller) -> Result<Response, Problem> {
+    let text = api.metrics_text(&caller)?;
+    Ok(([(CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], text).into_response())
 }
 
 pub(super) async fn readyz(State(api): State<Arc<Api>>) -> Response {

@@ -313,6 +313,7 @@ pub fn document(limits: &Limits) -> Value {
                         "title": { "type": "string" },
                         "status": { "type": "integer" },
                         "detail": { "type": "string", "description": "what was given, and what was expected" },
+                        "request_id": { "type": "string", "description": "as in the header X-Request-Id" },
                     },
                 },
             },

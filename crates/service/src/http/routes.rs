@@ -199,6 +199,17 @@ pub const ROUTES: &[Route] = &[
     },
     Route {
         method: Method::Get,
+        path: "/metrics",
+        about: "What Prometheus reads",
+        needs: Some("read"),
+        query: &[],
+        body: None,
+        answer: Answer::Line,
+        faults: &[],
+        make: || get(handlers::metrics),
+    },
+    Route {
+        method: Method::Get,
         path: "/problems/{slug}",
         about: "What a problem means and what to do",
         needs: None,

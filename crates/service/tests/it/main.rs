@@ -6,6 +6,7 @@ mod credentials;
 mod facades;
 mod http;
 mod limits;
+mod observe;
 mod redis;
 mod site;
 mod tls;

@@ -1,6 +1,7 @@
 //! A server of its own for each test, on free ports, over a file in a folder that is gone afterwards.
 
 use mintage_lease::SessionOptions;
+use mintage_service::api::Api;
 use mintage_service::config::{Config, Layer};
 use mintage_service::server::{Error, Server};
 use serde_json::Value;
@@ -18,6 +19,7 @@ pub(crate) struct Site {
     pub(crate) redis: SocketAddr,
     pub(crate) folder: TempDir,
     told: Arc<Mutex<Vec<String>>>,
+    api: Arc<Api>,
     stop: oneshot::Sender<()>,
     running: JoinHandle<Result<(), Error>>,
 }
@@ -51,6 +53,7 @@ impl Site {
         let server = Server::bind(&config, SessionOptions::default()).await.unwrap();
         server.ready(|fault| panic!("{fault}")).await.unwrap();
         let (http, redis) = (server.http_address().unwrap(), server.redis_address().unwrap().unwrap());
+        let api = Arc::clone(server.api());
         let (stop, stopped) = oneshot::channel();
         let told: Arc<Mutex<Vec<String>>> = Arc::default();
         let said = Arc::clone(&told);
@@ -59,7 +62,12 @@ impl Site {
         };
         let running =
             tokio::spawn(server.run(stopped, move |line| said.lock().unwrap().push(line.to_owned())));
-        Self { http, redis, folder, told, stop, running }
+        Self { http, redis, folder, told, api, stop, running }
+    }
+
+    /// Has it look at its store now.
+    pub(crate) async fn look(&self) {
+        self.api.look_at_store().await;
     }
 
     /// Waits until the server tells of this.
