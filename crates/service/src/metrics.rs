@@ -106,11 +106,8 @@ const K_BOUND: Metric = gauge(
     SPACE,
     "how far apart in time two ids of the space may be whose order is the other way round",
 );
-const COUNTER_LEFT: Metric = gauge(
-    "mintage_block_values_remaining",
-    SPACE,
-    "values of a counter that memory has, without the store",
-);
+const COUNTER_LEFT: Metric =
+    gauge("mintage_block_values_remaining", SPACE, "values of a counter that memory has, without the store");
 const BLOCKS: Metric = counter("mintage_blocks_claimed_total", SPACE, "blocks claimed by this server");
 const BLOCK_VALUES: Metric = counter("mintage_block_values_total", SPACE, "values in them");
 const GIVEN_BACK: Metric =
