@@ -42,7 +42,10 @@ async fn answered(stream: &mut TcpStream, asked: &Asked) -> std::io::Result<Stri
             continue;
         }
         let Some((head, body)) = text.split_once("\r\n\r\n") else { continue };
-        let len = head.lines().find_map(|line| line.strip_prefix("content-length: ")).and_then(|len| len.parse().ok());
+        let len = head
+            .lines()
+            .find_map(|line| line.strip_prefix("content-length: "))
+            .and_then(|len| len.parse().ok());
         if body.len() >= len.unwrap_or(0) {
             return Ok(text.into_owned());
         }
@@ -89,9 +92,12 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let [surface, address, rate, seconds, connections, what @ ..] = &args[..] else {
         return Err("usage: paced redis|http ADDRESS RATE SECONDS CONNECTIONS [COMMAND|PATH]".into());
     };
-    let (rate, seconds, connections): (u64, u64, u64) = (rate.parse()?, seconds.parse()?, connections.parse()?);
+    let (rate, seconds, connections): (u64, u64, u64) =
+        (rate.parse()?, seconds.parse()?, connections.parse()?);
     let asked = match surface.as_str() {
-        "redis" => Asked::Redis(format!("{}\r\n", what.first().map_or("INCR counter", String::as_str)).into_bytes()),
+        "redis" => {
+            Asked::Redis(format!("{}\r\n", what.first().map_or("INCR counter", String::as_str)).into_bytes())
+        }
         _ => {
             let path = what.first().map_or("/v1/spaces/counter/ids", String::as_str);
             Asked::Http(format!("POST {path} HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n").into_bytes())
