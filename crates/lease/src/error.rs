@@ -6,6 +6,9 @@ use crate::state::Tick;
 use mintage::UnixNanos;
 use std::error::Error as StdError;
 
+/// A text that programs have as it is, and no other.
+pub type Word = &'static str;
+
 /// What another library said.
 pub type Cause = Box<dyn StdError + Send + Sync>;
 
@@ -285,22 +288,31 @@ impl Error {
 /// Which rule says no.
 #[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Eq, Hash, thiserror::Error)]
+#[cfg_attr(
+    feature = "wire",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "snake_case", rename_all_fields = "snake_case")
+)]
 pub enum Refusal {
     /// The request doesn't go with the space's kind.
     #[error("{request} doesn't go with a space of {kind}")]
     WrongKind {
         /// The request's word.
-        request: &'static str,
+        #[cfg_attr(feature = "wire", serde(with = "crate::wire::fixed"))]
+        request: Word,
         /// `windows`, `blocks` or `scopes`.
-        kind: &'static str,
+        #[cfg_attr(feature = "wire", serde(with = "crate::wire::fixed"))]
+        kind: Word,
     },
     /// The request itself makes no sense.
     #[error("{what} was given, {expected} expected")]
     Request {
         /// What was given.
-        what: &'static str,
+        #[cfg_attr(feature = "wire", serde(with = "crate::wire::fixed"))]
+        what: Word,
         /// What was expected.
-        expected: &'static str,
+        #[cfg_attr(feature = "wire", serde(with = "crate::wire::fixed"))]
+        expected: Word,
     },
     /// The store's clock is ahead of what has passed since the caller last saw it. Rule 15.
     #[error(
@@ -308,8 +320,10 @@ pub enum Refusal {
     )]
     ClockAhead {
         /// What it says.
+        #[cfg_attr(feature = "wire", serde(with = "crate::wire::nanos"))]
         now: UnixNanos,
         /// The latest that the caller can explain.
+        #[cfg_attr(feature = "wire", serde(with = "crate::wire::nanos"))]
         expected: UnixNanos,
     },
     /// The store's clock and the wall clock of a fresh client are more than an hour apart. Rule 15.
@@ -319,8 +333,10 @@ pub enum Refusal {
     )]
     ClockOff {
         /// What the store says.
+        #[cfg_attr(feature = "wire", serde(with = "crate::wire::nanos"))]
         now: UnixNanos,
         /// What the host says.
+        #[cfg_attr(feature = "wire", serde(with = "crate::wire::nanos"))]
         wall: UnixNanos,
     },
     /// The store has no clock of its own, and the wall clock of a fresh client is behind the time that it was told. Rule 16.
@@ -330,8 +346,10 @@ pub enum Refusal {
     )]
     HostBehind {
         /// What the host's wall clock says.
+        #[cfg_attr(feature = "wire", serde(with = "crate::wire::nanos"))]
         wall: UnixNanos,
         /// The last time that the store was told.
+        #[cfg_attr(feature = "wire", serde(with = "crate::wire::nanos"))]
         last: UnixNanos,
     },
     /// The store has no clock of its own, and the client is ahead of the time that it was told: by more than an hour, or although holders
@@ -342,16 +360,20 @@ pub enum Refusal {
     )]
     HostAhead {
         /// The time as the client has it.
+        #[cfg_attr(feature = "wire", serde(with = "crate::wire::nanos"))]
         host: UnixNanos,
         /// The last time that the store was told.
+        #[cfg_attr(feature = "wire", serde(with = "crate::wire::nanos"))]
         last: UnixNanos,
     },
     /// The store's clock stands before the epoch.
     #[error("the store's clock says {now}, before the epoch {epoch}")]
     BeforeEpoch {
         /// What it says.
+        #[cfg_attr(feature = "wire", serde(with = "crate::wire::nanos"))]
         now: UnixNanos,
         /// Tick 0.
+        #[cfg_attr(feature = "wire", serde(with = "crate::wire::nanos"))]
         epoch: UnixNanos,
     },
     /// The time field is used up. Rule 7.
@@ -360,18 +382,21 @@ pub enum Refusal {
     )]
     TimeFieldEnded {
         /// Its last tick.
+        #[cfg_attr(feature = "wire", serde(with = "crate::wire::text"))]
         last_tick: Tick,
     },
     /// The space grants no new worker until its floor has passed, since its store may have lost transactions. Rule 17.
     #[error("on hold until {until}, as the store may have lost transactions; it carries on by itself")]
     OnHold {
         /// When the floor has passed.
+        #[cfg_attr(feature = "wire", serde(with = "crate::wire::nanos"))]
         until: UnixNanos,
     },
     /// Every worker is taken. Rule 13.
     #[error("no worker is free{}", .next.map_or_else(String::new, |at| format!("; the next is at {at}")))]
     NoneFree {
         /// When the first may be; `None` when all are burned.
+        #[cfg_attr(feature = "wire", serde(with = "crate::wire::nanos_or_none"))]
         next: Option<UnixNanos>,
     },
     /// The host has as many workers as it may. Rule 13.
@@ -380,8 +405,10 @@ pub enum Refusal {
     )]
     HostQuota {
         /// Workers with marks above now.
+        #[cfg_attr(feature = "wire", serde(with = "crate::wire::text"))]
         live: u64,
         /// When the first of them is free.
+        #[cfg_attr(feature = "wire", serde(with = "crate::wire::nanos"))]
         next: UnixNanos,
     },
     /// The request was carried out before: its nonce is in use. Rule 11.
@@ -391,6 +418,7 @@ pub enum Refusal {
     #[error("worker {worker} isn't held any more: {why}")]
     Lost {
         /// The worker.
+        #[cfg_attr(feature = "wire", serde(with = "crate::wire::text"))]
         worker: u64,
         /// What the row shows.
         why: Lost,
@@ -401,6 +429,7 @@ pub enum Refusal {
     #[error("worker {worker}: its window ended before the hold did; acquire anew")]
     BelowFloor {
         /// The worker.
+        #[cfg_attr(feature = "wire", serde(with = "crate::wire::text"))]
         worker: u64,
     },
     /// Re-asserting goes during a hold only. Rule 17.
@@ -409,34 +438,43 @@ pub enum Refusal {
     )]
     NotOnHold {
         /// The worker.
+        #[cfg_attr(feature = "wire", serde(with = "crate::wire::text"))]
         worker: u64,
     },
     /// The lease isn't certainly alive, or it goes beyond what can have been granted. Rule 17.
     #[error("worker {worker}: a window until tick {until} can't be re-asserted; acquire anew")]
     NotAlive {
         /// The worker.
+        #[cfg_attr(feature = "wire", serde(with = "crate::wire::text"))]
         worker: u64,
         /// Where the window ends.
+        #[cfg_attr(feature = "wire", serde(with = "crate::wire::text"))]
         until: Tick,
     },
     /// A release names a tick that its window doesn't have. Rule 20.
     #[error("worker {worker}: tick {last} was used, but its window ends before tick {until}")]
     LastTick {
         /// The worker.
+        #[cfg_attr(feature = "wire", serde(with = "crate::wire::text"))]
         worker: u64,
         /// The tick named.
+        #[cfg_attr(feature = "wire", serde(with = "crate::wire::text"))]
         last: Tick,
         /// Where the window ends.
+        #[cfg_attr(feature = "wire", serde(with = "crate::wire::text"))]
         until: Tick,
     },
     /// The worker is outside the space's range. Rule 7.
     #[error("worker {worker} is out of range, {first} to {last} expected")]
     WorkerRange {
         /// The worker.
+        #[cfg_attr(feature = "wire", serde(with = "crate::wire::text"))]
         worker: u64,
         /// First of the range.
+        #[cfg_attr(feature = "wire", serde(with = "crate::wire::text"))]
         first: u64,
         /// Last of the range.
+        #[cfg_attr(feature = "wire", serde(with = "crate::wire::text"))]
         last: u64,
     },
     /// The counter was stopped, as the store is an older copy of itself, so that it may have been used further, or an operator asked
@@ -447,6 +485,7 @@ pub enum Refusal {
     )]
     Stale {
         /// The counter's next value.
+        #[cfg_attr(feature = "wire", serde(with = "crate::wire::text"))]
         next: u64,
     },
     /// All scopes of the space are stopped, as the store is an older copy of itself, so that they may have been used further, or an
@@ -461,24 +500,30 @@ pub enum Refusal {
     #[error("{size} values were asked for, {left} are left up to the last one, {last}")]
     ScopeEnds {
         /// Values wanted.
+        #[cfg_attr(feature = "wire", serde(with = "crate::wire::text"))]
         size: u64,
         /// Values left.
+        #[cfg_attr(feature = "wire", serde(with = "crate::wire::text"))]
         left: u64,
         /// The last value.
+        #[cfg_attr(feature = "wire", serde(with = "crate::wire::text"))]
         last: u64,
     },
     /// The counter has come to its last value.
     #[error("the counter ended with {last}")]
     CounterEnded {
         /// The last value.
+        #[cfg_attr(feature = "wire", serde(with = "crate::wire::text"))]
         last: u64,
     },
     /// A block of more than one value from a space with a step, or of a size that the space doesn't give.
     #[error("a block of {size} was asked for, 1 to {max} expected")]
     BlockSize {
         /// Values wanted.
+        #[cfg_attr(feature = "wire", serde(with = "crate::wire::text"))]
         size: u64,
         /// Most that are given at once.
+        #[cfg_attr(feature = "wire", serde(with = "crate::wire::text"))]
         max: u64,
     },
     /// The block isn't the last any more, so its end can't be given back. Rule 11.
@@ -488,16 +533,20 @@ pub enum Refusal {
     #[error("the counter is at {next}, it can't be moved back to {to}")]
     BumpBack {
         /// The counter's next value.
+        #[cfg_attr(feature = "wire", serde(with = "crate::wire::text"))]
         next: u64,
         /// The value given.
+        #[cfg_attr(feature = "wire", serde(with = "crate::wire::text"))]
         to: u64,
     },
     /// A bump above the last value, after which the counter would hand out nothing, for ever.
     #[error("the counter can't be moved to {to}, its last value is {last}")]
     BumpPast {
         /// The last value.
+        #[cfg_attr(feature = "wire", serde(with = "crate::wire::text"))]
         last: u64,
         /// The value given, or the next of the offset.
+        #[cfg_attr(feature = "wire", serde(with = "crate::wire::text"))]
         to: u64,
     },
 }
@@ -517,6 +566,11 @@ impl Refusal {
 
 /// What a row shows that the caller doesn't hold any more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
+#[cfg_attr(
+    feature = "wire",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "snake_case", rename_all_fields = "snake_case")
+)]
 pub enum Lost {
     /// There is none: it was made after the backup that the store was restored from.
     #[error("there is no row of it")]

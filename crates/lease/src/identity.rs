@@ -6,17 +6,26 @@ use std::str::FromStr;
 
 /// What a store is, as far as it can tell; compared in every transaction with what the space's row has stored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(
+    feature = "wire",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "snake_case", deny_unknown_fields)
+)]
 pub struct Identity {
     /// What never changes while the data is the same data. PostgreSQL: system identifier, object id of the table, 0. MySQL and
     /// MariaDB: a random number that is drawn anew when server and files say that it is a copy, 0, 0. SQLite:
     /// a random number that is drawn anew when device, inode and side-car say that it isn't the same file with every commit.
+    #[cfg_attr(feature = "wire", serde(with = "crate::wire::three"))]
     pub origin: [u64; 3],
     /// Raised by each promotion. PostgreSQL: timeline of the current WAL file. MySQL and MariaDB: how often a
     /// replica took over.
+    #[cfg_attr(feature = "wire", serde(with = "crate::wire::text"))]
     pub timeline: u64,
     /// A number that only grows while data isn't lost; 0 where there is none.
+    #[cfg_attr(feature = "wire", serde(with = "crate::wire::text"))]
     pub revision: u64,
     /// When the server was started, where it is a server.
+    #[cfg_attr(feature = "wire", serde(with = "crate::wire::nanos_or_none"))]
     pub started: Option<UnixNanos>,
 }
 

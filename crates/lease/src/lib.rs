@@ -36,6 +36,8 @@ pub mod store;
 pub mod stores;
 pub mod tickets;
 pub mod window;
+#[cfg(feature = "wire")]
+pub mod wire;
 
 pub use allocator::{Allocator, AllocatorOptions, Run};
 pub use error::{Error, Refusal};

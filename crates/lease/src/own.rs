@@ -19,6 +19,12 @@ impl<T> Own<T> {
         Self { value: Some(value), generation: generation() }
     }
 
+    /// The value itself; `None` in a forked child.
+    #[cfg(feature = "http")]
+    pub(crate) fn into_inner(mut self) -> Option<T> {
+        if self.generation == generation() { self.value.take() } else { None }
+    }
+
     /// The value; `None` in a forked child.
     pub(crate) fn get(&self) -> Option<&T> {
         self.value.as_ref().filter(|_| self.generation == generation())

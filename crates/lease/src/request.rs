@@ -6,6 +6,11 @@ use mintage::UnixNanos;
 
 /// A question to a space, answered in one transaction.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(
+    feature = "wire",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "snake_case", rename_all_fields = "snake_case")
+)]
 pub enum Request {
     /// Leases of up to `want` workers. Rule 13.
     Acquire(Acquire),
@@ -39,7 +44,7 @@ pub enum Request {
     /// An operator's: whether a mere restart begins a hold.
     RestartHold(bool),
     /// An operator's: retires a worker for ever.
-    Burn(u64),
+    Burn(#[cfg_attr(feature = "wire", serde(with = "crate::wire::text"))] u64),
     /// An operator's: moves the counter up, and hands out blocks again. In a space of scopes it moves all of them by so many values,
     /// those that aren't there yet too. Rule 18.
     Bump(Bump),
@@ -105,12 +110,18 @@ impl Request {
 
 /// Asks for the next values of a scope, one after the other.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(
+    feature = "wire",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "snake_case", deny_unknown_fields)
+)]
 pub struct Take {
     /// Drawn for this request alone, never 0.
     pub nonce: Nonce,
     /// The scope.
     pub scope: ScopeName,
     /// Values wanted, 1 to [`MAX_TAKE`]; all or none are given.
+    #[cfg_attr(feature = "wire", serde(with = "crate::wire::text"))]
     pub size: u64,
 }
 
@@ -119,6 +130,11 @@ pub const MAX_TAKE: u64 = 1 << 32;
 
 /// Which scopes to look at.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(
+    feature = "wire",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "snake_case", deny_unknown_fields)
+)]
 pub struct Page {
     /// Those after this one; from the first on when there is none.
     pub after: Option<ScopeName>,
@@ -131,6 +147,11 @@ pub const MAX_PAGE: u32 = 1_000;
 
 /// Asks for leases.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(
+    feature = "wire",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "snake_case", deny_unknown_fields)
+)]
 pub struct Acquire {
     /// Drawn for this request alone, never 0. Rule 14.
     pub nonce: Nonce,
@@ -145,27 +166,44 @@ pub const MAX_LEASES: u32 = 1024;
 
 /// A lease as its holder names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(
+    feature = "wire",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "snake_case", deny_unknown_fields)
+)]
 pub struct Held {
     /// The worker.
+    #[cfg_attr(feature = "wire", serde(with = "crate::wire::text"))]
     pub worker: u64,
     /// Who holds it.
     pub nonce: Nonce,
     /// The serial of the last answer about it.
+    #[cfg_attr(feature = "wire", serde(with = "crate::wire::text"))]
     pub serial: u64,
     /// Where its window ends.
+    #[cfg_attr(feature = "wire", serde(with = "crate::wire::text"))]
     pub until: Tick,
 }
 
 /// The right to put ticks in `[from, until)` into ids as one worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(
+    feature = "wire",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "snake_case", deny_unknown_fields)
+)]
 pub struct Lease {
     /// The worker.
+    #[cfg_attr(feature = "wire", serde(with = "crate::wire::text"))]
     pub worker: u64,
     /// The first tick of what this answer grants; of a renewal, the old `until`.
+    #[cfg_attr(feature = "wire", serde(with = "crate::wire::text"))]
     pub from: Tick,
     /// The tick after the last.
+    #[cfg_attr(feature = "wire", serde(with = "crate::wire::text"))]
     pub until: Tick,
     /// To be named by the next request about it.
+    #[cfg_attr(feature = "wire", serde(with = "crate::wire::text"))]
     pub serial: u64,
     /// Who holds it.
     pub nonce: Nonce,
@@ -181,32 +219,53 @@ impl Lease {
 
 /// Ends a lease; irrevocable at the holder, whatever the store answers, and never sent twice. Rules 11 and 20.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(
+    feature = "wire",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "snake_case", deny_unknown_fields)
+)]
 pub struct Release {
     /// The lease.
     pub held: Held,
     /// The last tick used in an id; `None` when no id was made, and the mark sinks to where the first window began.
+    #[cfg_attr(feature = "wire", serde(with = "crate::wire::text_or_none"))]
     pub last: Option<Tick>,
 }
 
 /// Asks for a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(
+    feature = "wire",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "snake_case", deny_unknown_fields)
+)]
 pub struct Claim {
     /// Drawn for this request alone, never 0.
     pub nonce: Nonce,
     /// Values wanted, at least 1; 1 where the space's step is above 1.
+    #[cfg_attr(feature = "wire", serde(with = "crate::wire::text"))]
     pub size: u64,
 }
 
 /// A range of a counter: `start`, `start + step`, … below `end`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(
+    feature = "wire",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "snake_case", deny_unknown_fields)
+)]
 pub struct Block {
     /// The first value.
+    #[cfg_attr(feature = "wire", serde(with = "crate::wire::text"))]
     pub start: u64,
     /// After the last value.
+    #[cfg_attr(feature = "wire", serde(with = "crate::wire::text"))]
     pub end: u64,
     /// The distance of two values.
+    #[cfg_attr(feature = "wire", serde(with = "crate::wire::text"))]
     pub step: u64,
     /// To be named by a give-back.
+    #[cfg_attr(feature = "wire", serde(with = "crate::wire::text"))]
     pub serial: u64,
     /// Who holds it.
     pub nonce: Nonce,
@@ -214,24 +273,40 @@ pub struct Block {
 
 /// Gives back `[unused, end)` of the last block; irrevocable, and never sent twice. Rule 11.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(
+    feature = "wire",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "snake_case", deny_unknown_fields)
+)]
 pub struct GiveBack {
     /// The block, as it was handed out.
     pub block: Block,
     /// The first value that was not used.
+    #[cfg_attr(feature = "wire", serde(with = "crate::wire::text"))]
     pub unused: u64,
 }
 
 /// How far a counter is moved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(
+    feature = "wire",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "snake_case", rename_all_fields = "snake_case")
+)]
 pub enum Bump {
     /// To this value, or the next that the offset allows; refused below the counter.
-    To(u64),
+    To(#[cfg_attr(feature = "wire", serde(with = "crate::wire::text"))] u64),
     /// By this many values, on to the next that the offset allows.
-    By(u64),
+    By(#[cfg_attr(feature = "wire", serde(with = "crate::wire::text"))] u64),
 }
 
 /// What a request was told.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(
+    feature = "wire",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "snake_case", rename_all_fields = "snake_case")
+)]
 pub enum Answer {
     /// Acquired leases, at least one.
     Leases(Vec<Lease>),
@@ -247,17 +322,24 @@ pub enum Answer {
 
 /// What happened to a space on the way, for logs and counters.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(
+    feature = "wire",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "snake_case", rename_all_fields = "snake_case")
+)]
 pub enum Event {
     /// A hold began, or went on with a later floor.
     HoldBegan {
         /// Why.
         why: Loss,
         /// The floor.
+        #[cfg_attr(feature = "wire", serde(with = "crate::wire::text"))]
         floor: Tick,
     },
     /// An operator ended a hold, and it stays: a dropped space of the same name may have issued the ticks below. Rule 19.
     HoldStays {
         /// The floor.
+        #[cfg_attr(feature = "wire", serde(with = "crate::wire::text"))]
         floor: Tick,
     },
     /// A restart was let pass, as the space wants it.
@@ -265,13 +347,16 @@ pub enum Event {
     /// A counter jumped.
     Jumped {
         /// From this value.
+        #[cfg_attr(feature = "wire", serde(with = "crate::wire::text"))]
         from: u64,
         /// To this one.
+        #[cfg_attr(feature = "wire", serde(with = "crate::wire::text"))]
         to: u64,
     },
     /// All scopes jumped, those that aren't there yet too.
     ScopesJumped {
         /// By so many values.
+        #[cfg_attr(feature = "wire", serde(with = "crate::wire::text"))]
         by: u64,
     },
     /// A counter, or all scopes, stopped until an operator bumps it.
@@ -283,6 +368,11 @@ pub enum Event {
 
 /// What shows that a store may have lost transactions. Rule 17.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
+#[cfg_attr(
+    feature = "wire",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "snake_case", rename_all_fields = "snake_case")
+)]
 pub enum Loss {
     /// The server was started again.
     #[error("the server was started again")]
@@ -333,10 +423,16 @@ impl Loss {
 
 /// The last hold or stop of a space: why it began, and when. It is kept for people; no rule goes by it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(
+    feature = "wire",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "snake_case", deny_unknown_fields)
+)]
 pub struct Hold {
     /// Why.
     pub why: Loss,
     /// The store's time then.
+    #[cfg_attr(feature = "wire", serde(with = "crate::wire::nanos"))]
     pub began: UnixNanos,
 }
 

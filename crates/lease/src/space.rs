@@ -1,5 +1,6 @@
 //! What a space is: the facts that bind it for ever, so that no client or second store can bring others. Rule 19.
 
+use crate::error::Word;
 use crate::state::{MAX_SERIAL, Tick};
 use mintage::schemes::snowflake::custom_split;
 use mintage::{Layout, Role, Scheme, TimeBase, UnixNanos};
@@ -557,10 +558,16 @@ impl FromStr for SpaceId {
 
 /// Two spaces that should be one differ.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, thiserror::Error)]
+#[cfg_attr(
+    feature = "wire",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "snake_case", deny_unknown_fields)
+)]
 #[error("{fact} is {stored}, {given} was given")]
 pub struct Difference {
     /// The fact's name.
-    pub fact: &'static str,
+    #[cfg_attr(feature = "wire", serde(with = "crate::wire::fixed"))]
+    pub fact: Word,
     /// Its value in the first space, the stored one.
     pub stored: String,
     /// Its value in the second.
@@ -570,6 +577,11 @@ pub struct Difference {
 /// Why a space can't have these facts.
 #[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Eq, Hash, thiserror::Error)]
+#[cfg_attr(
+    feature = "wire",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "snake_case", rename_all_fields = "snake_case")
+)]
 pub enum SpaceFault {
     /// The name has other characters or another length.
     #[error(
@@ -608,62 +620,77 @@ pub enum SpaceFault {
     )]
     Workers {
         /// First worker given.
+        #[cfg_attr(feature = "wire", serde(with = "crate::wire::text"))]
         first: u64,
         /// Last worker given.
+        #[cfg_attr(feature = "wire", serde(with = "crate::wire::text"))]
         last: u64,
         /// Largest that the field holds.
+        #[cfg_attr(feature = "wire", serde(with = "crate::wire::text"))]
         max: u64,
     },
     /// The last tick isn't that of the layout.
     #[error("the last tick is {found}, {expected} expected by the layout")]
     LastTick {
         /// The tick given.
+        #[cfg_attr(feature = "wire", serde(with = "crate::wire::text"))]
         found: Tick,
         /// The layout's.
+        #[cfg_attr(feature = "wire", serde(with = "crate::wire::text"))]
         expected: Tick,
     },
     /// The epoch lies ahead, so that no id has such a time yet. Rule 7.
     #[error("the epoch {epoch} lies ahead of the store's time {now}; give one that has passed")]
     FutureEpoch {
         /// The epoch given.
+        #[cfg_attr(feature = "wire", serde(with = "crate::wire::nanos"))]
         epoch: UnixNanos,
         /// The store's time.
+        #[cfg_attr(feature = "wire", serde(with = "crate::wire::nanos"))]
         now: UnixNanos,
     },
     /// The time field can't hold the present. Rule 7.
     #[error("the time field ended before the store's time {now}; give a later epoch or a wider time field")]
     Ended {
         /// The store's time.
+        #[cfg_attr(feature = "wire", serde(with = "crate::wire::nanos"))]
         now: UnixNanos,
     },
     /// The durations don't go together.
     #[error("{rule}, {}; {} was given", length(*.limit), length(*.found))]
     Timing {
         /// What holds of them.
-        rule: &'static str,
+        #[cfg_attr(feature = "wire", serde(with = "crate::wire::fixed"))]
+        rule: Word,
         /// The nanoseconds given.
+        #[cfg_attr(feature = "wire", serde(with = "crate::wire::text"))]
         found: u64,
         /// The nanoseconds that they are compared with.
+        #[cfg_attr(feature = "wire", serde(with = "crate::wire::text"))]
         limit: u64,
     },
     /// A fact that can't be 0 is.
     #[error("{fact} is 0; at least 1 expected")]
     Zero {
         /// Its name.
-        fact: &'static str,
+        #[cfg_attr(feature = "wire", serde(with = "crate::wire::fixed"))]
+        fact: Word,
     },
     /// A fact is above what a signed column of 64 bits holds.
     #[error("{fact} is above {MAX_SERIAL}, the largest number that stores hold")]
     TooLarge {
         /// Its name.
-        fact: &'static str,
+        #[cfg_attr(feature = "wire", serde(with = "crate::wire::fixed"))]
+        fact: Word,
     },
     /// The offset is no rest of the step.
     #[error("offset {offset} with step {step}; an offset below the step expected")]
     Offset {
         /// The offset given.
+        #[cfg_attr(feature = "wire", serde(with = "crate::wire::text"))]
         offset: u64,
         /// The step given.
+        #[cfg_attr(feature = "wire", serde(with = "crate::wire::text"))]
         step: u64,
     },
     /// The counter's range is empty or above what stores hold.
@@ -672,8 +699,10 @@ pub enum SpaceFault {
     )]
     Range {
         /// First value given.
+        #[cfg_attr(feature = "wire", serde(with = "crate::wire::text"))]
         first: u64,
         /// Last value given.
+        #[cfg_attr(feature = "wire", serde(with = "crate::wire::text"))]
         last: u64,
     },
 }

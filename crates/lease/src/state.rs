@@ -19,7 +19,8 @@ pub const MAX_SEEN_SERIAL: u64 = MAX_SERIAL / 2;
 
 /// A random number of 128 bits that says who holds a row: never a host, an address or a process number. 0 is nobody. Rule 14.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Nonce(pub u128);
+#[cfg_attr(feature = "wire", derive(serde::Serialize, serde::Deserialize), serde(transparent))]
+pub struct Nonce(#[cfg_attr(feature = "wire", serde(with = "crate::wire::hex"))] pub u128);
 
 impl Nonce {
     /// Who holds a row that nobody holds.
@@ -28,13 +29,21 @@ impl Nonce {
 
 /// The row of a space that changes. Each transaction reads it, and each that writes anything writes it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(
+    feature = "wire",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "snake_case", deny_unknown_fields)
+)]
 pub struct SpaceState {
     /// Raised by every write to the space; rows of workers and blocks take their serials from it, so no two grants of a space have
     /// one serial. Jumps far when a hold begins. At most [`MAX_SERIAL`]. Rule 11.
+    #[cfg_attr(feature = "wire", serde(with = "crate::wire::text"))]
     pub serial: u64,
     /// The serial right after the last hold began; what happened below it is covered by that hold. 0: there was none.
+    #[cfg_attr(feature = "wire", serde(with = "crate::wire::text"))]
     pub hold_serial: u64,
     /// How many holds began, jumps of blocks not counted.
+    #[cfg_attr(feature = "wire", serde(with = "crate::wire::text"))]
     pub holds: u64,
     /// Whether a mere restart of the server begins a hold; off for those who never restore volumes. Rule 17.
     pub restart_hold: bool,
@@ -42,15 +51,19 @@ pub struct SpaceState {
     pub identity: Identity,
     /// No window begins below it; never cleared, and lowered by nothing but an operator's word that nothing was lost, down to
     /// now or [`SpaceState::old_floor`]. Rule 17.
+    #[cfg_attr(feature = "wire", serde(with = "crate::wire::text"))]
     pub floor: Tick,
     /// The part of the floor that nobody lowers: a space of the same name that was dropped before this one was created may have
     /// issued every tick below it, by holders that still go on, and this space has no rows to tell. In a space of scopes, the same of
     /// values. 0: there was none. Rule 19.
+    #[cfg_attr(feature = "wire", serde(with = "crate::wire::text"))]
     pub old_floor: Tick,
     /// The highest `until` ever granted; unlike a worker's mark it never sinks. In a space of scopes: nothing at or above it was issued
     /// in any scope.
+    #[cfg_attr(feature = "wire", serde(with = "crate::wire::text"))]
     pub high_mark: Tick,
     /// Workers from here on have no row, unless one was burned before it was ever granted. Rows are made lazily. Rule 13.
+    #[cfg_attr(feature = "wire", serde(with = "crate::wire::text"))]
     pub next_worker: u64,
     /// The counter of a space of blocks, or what all counters of a space of scopes have in common; all zero in a space of windows.
     pub block: BlockState,
@@ -67,39 +80,61 @@ impl SpaceState {
 /// A space's counter. In a space of scopes `next` is where a scope that has no row begins, `jumped` what each row is compared with (see
 /// [`ScopeRow::jumped`]), the rate is that of all scopes together, and `nonce` and `serial` stay zero.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(
+    feature = "wire",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "snake_case", deny_unknown_fields)
+)]
 pub struct BlockState {
     /// The next value to hand out; nothing at or above it has been issued.
+    #[cfg_attr(feature = "wire", serde(with = "crate::wire::text"))]
     pub next: u64,
     /// Who took the last block.
     pub nonce: Nonce,
     /// The serial of the last block, which a give-back must name.
+    #[cfg_attr(feature = "wire", serde(with = "crate::wire::text"))]
     pub serial: u64,
     /// Whether the store is known to be an older copy of itself: nothing is handed out until an operator bumps. Rule 18.
     pub is_stale: bool,
     /// Promotions that the counter jumped at.
+    #[cfg_attr(feature = "wire", serde(with = "crate::wire::text"))]
     pub jumps: u64,
     /// Values jumped over and never issued.
+    #[cfg_attr(feature = "wire", serde(with = "crate::wire::text"))]
     pub jumped: u64,
     /// The largest block handed out.
+    #[cfg_attr(feature = "wire", serde(with = "crate::wire::text"))]
     pub largest: u64,
     /// The minute since 1970 that `in_minute` counts.
+    #[cfg_attr(feature = "wire", serde(with = "crate::wire::text"))]
     pub minute: u64,
     /// Values handed out in that minute.
+    #[cfg_attr(feature = "wire", serde(with = "crate::wire::text"))]
     pub in_minute: u64,
     /// Most values handed out in one minute.
+    #[cfg_attr(feature = "wire", serde(with = "crate::wire::text"))]
     pub peak: u64,
 }
 
 /// The row of a worker, made when it is first granted and never deleted.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(
+    feature = "wire",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "snake_case", deny_unknown_fields)
+)]
 pub struct WorkerRow {
     /// The worker, in the space's range.
+    #[cfg_attr(feature = "wire", serde(with = "crate::wire::text"))]
     pub worker: u64,
     /// The high-water mark: nothing at or above this tick has been issued by this worker.
+    #[cfg_attr(feature = "wire", serde(with = "crate::wire::text"))]
     pub mark: Tick,
     /// Where the holder's first window began; a release can't sink the mark below it.
+    #[cfg_attr(feature = "wire", serde(with = "crate::wire::text"))]
     pub from: Tick,
     /// The space's serial when the row was last written.
+    #[cfg_attr(feature = "wire", serde(with = "crate::wire::text"))]
     pub serial: u64,
     /// Who holds it, or held it last.
     pub nonce: Nonce,
@@ -151,6 +186,11 @@ pub const LONGEST_SCOPE: usize = 255;
 /// The name of a scope, such as the key of a parent row: 1 to 255 bytes of UTF-8 without control characters. Two names are one scope
 /// if they are the same bytes; nothing is trimmed, folded or normalised.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(
+    feature = "wire",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(try_from = "String", into = "String")
+)]
 pub struct ScopeName(Arc<str>);
 
 impl ScopeName {
@@ -175,6 +215,22 @@ pub struct NotAScope {
     pub found: String,
 }
 
+#[cfg(feature = "wire")]
+impl TryFrom<String> for ScopeName {
+    type Error = NotAScope;
+
+    fn try_from(text: String) -> Result<Self, NotAScope> {
+        text.parse()
+    }
+}
+
+#[cfg(feature = "wire")]
+impl From<ScopeName> for String {
+    fn from(name: ScopeName) -> Self {
+        name.as_str().to_owned()
+    }
+}
+
 impl FromStr for ScopeName {
     type Err = NotAScope;
 
@@ -188,15 +244,23 @@ impl FromStr for ScopeName {
 
 /// The row of a scope, made when it is first used and never deleted.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(
+    feature = "wire",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "snake_case", deny_unknown_fields)
+)]
 pub struct ScopeRow {
     /// The scope.
     pub scope: ScopeName,
     /// The next value to hand out, without the jumps since the row was last written; nothing at or above it has been issued.
+    #[cfg_attr(feature = "wire", serde(with = "crate::wire::text"))]
     pub next: u64,
     /// [`BlockState::jumped`] of the space when the row was last written: what was added to that since is to be added to `next`, as
     /// all scopes jump together, and none of their rows is written for it.
+    #[cfg_attr(feature = "wire", serde(with = "crate::wire::text"))]
     pub jumped: u64,
     /// The space's serial when the row was last written.
+    #[cfg_attr(feature = "wire", serde(with = "crate::wire::text"))]
     pub serial: u64,
     /// Who took the last values, or nobody after a bump.
     pub nonce: Nonce,
@@ -256,10 +320,17 @@ pub struct Seen {
 /// In a space of blocks the mark is the highest `end` of a block; a client that gives back lowers it to `unused` first, whatever
 /// the store answers. In a space of scopes it is the highest `end` that the client saw of the scope that it asks, 0 where it saw none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(
+    feature = "wire",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "snake_case", deny_unknown_fields)
+)]
 pub struct Witness {
     /// Highest serial of a grant.
+    #[cfg_attr(feature = "wire", serde(with = "crate::wire::text"))]
     pub serial: u64,
     /// Highest mark.
+    #[cfg_attr(feature = "wire", serde(with = "crate::wire::text"))]
     pub mark: u64,
 }
 

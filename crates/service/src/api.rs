@@ -13,7 +13,7 @@ use mintage_lease::session::Session;
 use mintage_lease::space::{BlockTerms, Kind as Terms, Windows};
 use mintage_lease::state::ScopeName;
 use mintage_lease::store::{CreateOptions, Deadline, draw_nonce};
-use mintage_lease::{Error, Space, SpaceId};
+use mintage_lease::{Error, Space, SpaceId, Store};
 use std::collections::HashMap;
 use std::fmt;
 use std::ops::Range;
@@ -49,6 +49,8 @@ pub struct Api {
     session: Session,
     /// Spaces that were asked for; each is opened once, at the first call.
     issuers: RwLock<HashMap<String, Opening>>,
+    /// Facts of spaces that processes lease from through this server.
+    spaces: RwLock<HashMap<String, Arc<Space>>>,
     /// Schemes that need no worker, by name.
     generators: RwLock<HashMap<&'static str, Arc<dyn Generator>>>,
     credentials: Credentials,
@@ -78,6 +80,7 @@ impl Api {
         Self {
             session,
             issuers: RwLock::default(),
+            spaces: RwLock::default(),
             generators: RwLock::default(),
             credentials,
             facades,
@@ -85,6 +88,33 @@ impl Api {
             waiting,
             metrics,
         }
+    }
+
+    /// The store itself, for processes that mint themselves.
+    pub(crate) fn store(&self) -> Result<&Arc<dyn Store>, Error> {
+        self.session.store()
+    }
+
+    /// The space of this name and UUID; asked of the store where another was known, or none.
+    pub(crate) async fn known_space(
+        &self,
+        name: &str,
+        id: u128,
+        deadline: Deadline,
+    ) -> Result<Arc<Space>, Error> {
+        let known = self.spaces.read().unwrap_or_else(PoisonError::into_inner).get(name).cloned();
+        if let Some(known) = known.filter(|known| known.id.0 == id) {
+            return Ok(known);
+        }
+        let space = Arc::new(self.session.store()?.space(name, deadline).await?);
+        if space.id.0 != id {
+            return Err(Error::SpaceGone { space: name.to_owned() });
+        }
+        self.spaces
+            .write()
+            .unwrap_or_else(PoisonError::into_inner)
+            .insert(name.to_owned(), Arc::clone(&space));
+        Ok(space)
     }
 
     /// Who may do what.

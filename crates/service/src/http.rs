@@ -3,6 +3,7 @@
 mod answer;
 mod asked;
 mod handlers;
+mod leases;
 mod openapi;
 pub mod routes;
 

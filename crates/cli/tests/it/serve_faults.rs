@@ -142,3 +142,42 @@ fn three_servers_on_one_store_repeat_nothing_whatever_fails() {
         had.cut
     );
 }
+
+#[test]
+fn processes_that_mint_through_a_server_go_on_while_it_is_killed() {
+    let folder = Folder::new();
+    let at = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
+    let begin = || Serving::begin(&folder, &["--listen", &at]);
+    let serving = begin();
+    let url = format!("http://{at}");
+    let mut minting: Vec<_> = (0..4)
+        .map(|_| {
+            std::process::Command::new(env!("CARGO_BIN_EXE_mintage"))
+                .args(["mint", "--store", &url, "default", "--rate", "5000/s", "-n", "40000"])
+                .stdout(std::process::Stdio::piped())
+                .stderr(std::process::Stdio::piped())
+                .spawn()
+                .unwrap()
+        })
+        .collect();
+    let outputs: Vec<_> = minting
+        .drain(..)
+        .map(|child| std::thread::spawn(move || child.wait_with_output().unwrap()))
+        .collect();
+    pause(2_000 * MILLI);
+    // Killed, not ended.
+    drop(serving);
+    pause(2_000 * MILLI);
+    let _again = begin();
+    let mut all = HashSet::new();
+    let mut count = 0;
+    for output in outputs {
+        let output = output.join().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        for line in String::from_utf8(output.stdout).unwrap().lines() {
+            count += 1;
+            assert!(all.insert(line.to_owned()), "{line} came twice");
+        }
+    }
+    assert_eq!(count, 160_000);
+}

@@ -2,7 +2,13 @@
 
 use crate::store::StoreEntry;
 
-#[cfg(any(feature = "etcd", feature = "mysql", feature = "postgres", feature = "zookeeper"))]
+#[cfg(any(
+    feature = "etcd",
+    feature = "http",
+    feature = "mysql",
+    feature = "postgres",
+    feature = "zookeeper"
+))]
 mod attempt;
 #[cfg(any(feature = "etcd", feature = "mysql", feature = "postgres", feature = "zookeeper"))]
 mod columns;
@@ -14,6 +20,8 @@ mod memory;
 pub mod mysql;
 #[cfg(feature = "postgres")]
 pub mod postgres;
+#[cfg(feature = "http")]
+pub mod remote;
 #[cfg(any(feature = "etcd", feature = "zookeeper"))]
 mod scan;
 #[cfg(any(feature = "etcd", feature = "zookeeper"))]
@@ -24,7 +32,13 @@ pub mod sqlite;
 mod told;
 #[cfg(any(feature = "etcd", feature = "zookeeper"))]
 mod turns;
-#[cfg(any(feature = "etcd", feature = "mysql", feature = "postgres", feature = "zookeeper"))]
+#[cfg(any(
+    feature = "etcd",
+    feature = "http",
+    feature = "mysql",
+    feature = "postgres",
+    feature = "zookeeper"
+))]
 mod url;
 #[cfg(any(feature = "etcd", feature = "zookeeper"))]
 mod values;
@@ -43,6 +57,8 @@ pub static STORES: &[StoreEntry] = &[
     etcd::ENTRY,
     #[cfg(feature = "zookeeper")]
     zookeeper::ENTRY,
+    #[cfg(feature = "http")]
+    remote::ENTRY,
 ];
 
 #[cfg(test)]

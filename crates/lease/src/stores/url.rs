@@ -1,7 +1,7 @@
 //! What the URLs of stores have in common.
 
 /// A URL behind its `//`, in its parts; PostgreSQL's driver takes its URLs apart by itself.
-#[cfg(any(feature = "etcd", feature = "mysql", feature = "zookeeper"))]
+#[cfg(any(feature = "etcd", feature = "http", feature = "mysql", feature = "zookeeper"))]
 pub(super) struct Parts<'a> {
     /// `user:password`, or nothing.
     pub(super) login: &'a str,
@@ -11,7 +11,7 @@ pub(super) struct Parts<'a> {
     pub(super) query: &'a str,
 }
 
-#[cfg(any(feature = "etcd", feature = "mysql", feature = "zookeeper"))]
+#[cfg(any(feature = "etcd", feature = "http", feature = "mysql", feature = "zookeeper"))]
 impl<'a> Parts<'a> {
     /// A password may hold an unescaped `@`, `/` or `?`: the last `@` ends it. One in an option is written as `%40`.
     pub(super) fn of(rest: &'a str) -> Self {
@@ -23,7 +23,7 @@ impl<'a> Parts<'a> {
 
 /// A host and its port, which is this one unless it names another; `None` where it can be neither a name nor an address. One of IPv6 stands in
 /// brackets.
-#[cfg(any(feature = "etcd", feature = "zookeeper"))]
+#[cfg(any(feature = "etcd", feature = "http", feature = "zookeeper"))]
 pub(super) fn with_port(host: &str, default: u16) -> Option<String> {
     let name_end = match host.strip_prefix('[') {
         Some(rest) => rest.find(']').filter(|len| *len > 0)? + 2,

@@ -83,6 +83,7 @@ suite!(pgbouncer, crate::postgres::pooled_site());
 suite!(mariadb, crate::mysql::site());
 suite!(etcd, crate::etcd::site());
 suite!(zookeeper, crate::zookeeper::site());
+suite!(remote, Some(crate::remote::site()));
 
 pub(crate) async fn a_space_is_created_once_and_never_by_opening(site: &Site) {
     let store = site.store();

@@ -15,6 +15,7 @@ mod postgres;
 #[expect(clippy::disallowed_methods, reason = "it watches the threads of a real process fall asleep")]
 mod processes;
 mod proxy;
+mod remote;
 mod scopes;
 mod site;
 mod sqlite;

@@ -8,28 +8,39 @@ use axum::http::header::{ACCEPT, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::time::Duration;
 
 /// A fault as an answer.
 #[derive(Debug)]
-pub struct Problem(Fault);
+pub struct Problem {
+    fault: Fault,
+    /// A further member, for programs.
+    more: Option<(&'static str, Value)>,
+}
+
+impl Problem {
+    /// With a further member.
+    pub(super) fn with(fault: Fault, name: &'static str, value: Value) -> Self {
+        Self { fault, more: Some((name, value)) }
+    }
+}
 
 impl<F: Into<Fault>> From<F> for Problem {
     fn from(fault: F) -> Self {
-        Self(fault.into())
+        Self { fault: fault.into(), more: None }
     }
 }
 
 impl From<QueryRejection> for Problem {
     fn from(rejection: QueryRejection) -> Self {
-        Self(Fault::bad(rejection.body_text()))
+        Fault::bad(rejection.body_text()).into()
     }
 }
 
 impl From<PathRejection> for Problem {
     fn from(rejection: PathRejection) -> Self {
-        Self(Fault::bad(format!("the path: {}", rejection.body_text())))
+        Fault::bad(format!("the path: {}", rejection.body_text())).into()
     }
 }
 
@@ -40,6 +51,10 @@ tokio::task_local! {
 
 /// A fault as a text of JSON.
 pub(super) fn problem(fault: &Fault) -> String {
+    problem_with(fault, None)
+}
+
+fn problem_with(fault: &Fault, more: Option<(&str, Value)>) -> String {
     let facts = fault.kind.facts();
     let mut body = json!({
         "type": format!("/problems/{}", facts.slug),
@@ -49,6 +64,9 @@ pub(super) fn problem(fault: &Fault) -> String {
     });
     if let Ok(id) = TOLD.try_with(String::clone) {
         body["request_id"] = id.into();
+    }
+    if let Some((name, value)) = more {
+        body[name] = value;
     }
     format!("{body}\n")
 }
@@ -61,14 +79,15 @@ pub(super) fn seconds(wait: Duration) -> u64 {
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
         let status =
-            StatusCode::from_u16(self.0.kind.facts().status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+            StatusCode::from_u16(self.fault.kind.facts().status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         let mut response =
-            (status, [(CONTENT_TYPE, "application/problem+json")], problem(&self.0)).into_response();
-        response.extensions_mut().insert(self.0.kind);
-        if let Some(wait) = self.0.retry_after {
+            (status, [(CONTENT_TYPE, "application/problem+json")], problem_with(&self.fault, self.more))
+                .into_response();
+        response.extensions_mut().insert(self.fault.kind);
+        if let Some(wait) = self.fault.retry_after {
             response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds(wait)));
         }
-        if self.0.kind == Kind::Unauthorized {
+        if self.fault.kind == Kind::Unauthorized {
             response.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         }
         response

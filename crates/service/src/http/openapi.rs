@@ -42,6 +42,10 @@ pub enum Body {
     Ids,
     /// Public forms to decode.
     Facades,
+    /// What a process that mints itself asks: docs/lease-routes.md.
+    Asked,
+    /// A space of these facts: docs/lease-routes.md.
+    Wanted,
 }
 
 /// What is answered where nothing is wrong.
@@ -143,6 +147,12 @@ impl Body {
             Self::Space => wanted_space(),
             Self::Ids => texts("ids"),
             Self::Facades => texts("facades"),
+            Self::Asked => {
+                json!({ "type": "object", "required": ["space", "witness", "within_ms", "request"] })
+            }
+            Self::Wanted => {
+                json!({ "type": "object", "required": ["space", "restart_hold", "trusts_clock", "within_ms"] })
+            }
         }
     }
 }
@@ -202,7 +212,7 @@ impl Answer {
             Self::Line => vec![("200", "yes", text())],
             Self::Ready => vec![("200", "ready", text()), ("503", "what is missing", text())],
             Self::Page => vec![("200", "the page", text()), ("404", "there is no such problem", text())],
-            Self::Document => vec![("200", "the document", json(json!({ "type": "object" })))],
+            Self::Document => vec![("200", "what was asked for", json(json!({})))],
         }
     }
 }
@@ -313,6 +323,7 @@ pub fn document(limits: &Limits) -> Value {
                         "title": { "type": "string" },
                         "status": { "type": "integer" },
                         "detail": { "type": "string", "description": "what was given, and what was expected" },
+                        "lease_error": { "description": "what a process that mints itself acts by" },
                         "request_id": { "type": "string", "description": "as in the header X-Request-Id" },
                     },
                 },

@@ -1,10 +1,11 @@
 //! Every path: what serves it, and what the OpenAPI document says of it. A new one is a line here and a function.
 
-use super::handlers;
 use super::openapi::{Answer, Body, Parameter};
+use super::{handlers, leases};
 use crate::api::Api;
 use crate::fault::Kind;
-use axum::routing::{MethodRouter, get, post};
+use axum::extract::DefaultBodyLimit;
+use axum::routing::{MethodRouter, delete, get, post, put};
 use std::fmt;
 use std::sync::Arc;
 
@@ -15,6 +16,10 @@ pub enum Method {
     Get,
     /// Changes something, or hands something out.
     Post,
+    /// Lengthens what is held.
+    Put,
+    /// Ends it.
+    Delete,
 }
 
 impl Method {
@@ -24,6 +29,8 @@ impl Method {
         match self {
             Self::Get => "get",
             Self::Post => "post",
+            Self::Put => "put",
+            Self::Delete => "delete",
         }
     }
 }
@@ -174,6 +181,127 @@ pub const ROUTES: &[Route] = &[
         answer: Answer::Readings,
         faults: &[],
         make: || get(handlers::inspected),
+    },
+    Route {
+        method: Method::Post,
+        path: "/v1/spaces/{space}/leases",
+        about: "Leases workers, for a process that mints itself",
+        needs: Some("lease:SPACE"),
+        query: &[],
+        body: Some(Body::Asked),
+        answer: Answer::Document,
+        faults: OF_SPACE,
+        make: || post(leases::acquire).layer(DefaultBodyLimit::max(leases::MAX_BODY)),
+    },
+    Route {
+        method: Method::Put,
+        path: "/v1/spaces/{space}/leases",
+        about: "Lengthens windows, or asserts leases again during a hold",
+        needs: Some("lease:SPACE"),
+        query: &[],
+        body: Some(Body::Asked),
+        answer: Answer::Document,
+        faults: OF_SPACE,
+        make: || put(leases::renew).layer(DefaultBodyLimit::max(leases::MAX_BODY)),
+    },
+    Route {
+        method: Method::Delete,
+        path: "/v1/spaces/{space}/leases",
+        about: "Ends a lease",
+        needs: Some("lease:SPACE"),
+        query: &[],
+        body: Some(Body::Asked),
+        answer: Answer::Document,
+        faults: OF_SPACE,
+        make: || delete(leases::release).layer(DefaultBodyLimit::max(leases::MAX_BODY)),
+    },
+    Route {
+        method: Method::Post,
+        path: "/v1/spaces/{space}/requests",
+        about: "Claims and gives back blocks, takes numbers of scopes; what operators do needs admin",
+        needs: Some("lease:SPACE"),
+        query: &[],
+        body: Some(Body::Asked),
+        answer: Answer::Document,
+        faults: OF_SPACE,
+        make: || post(leases::other).layer(DefaultBodyLimit::max(leases::MAX_BODY)),
+    },
+    Route {
+        method: Method::Get,
+        path: "/v1/spaces/{space}/facts",
+        about: "The facts of a space, for a process that mints itself",
+        needs: Some("lease:SPACE or read"),
+        query: &[],
+        body: None,
+        answer: Answer::Document,
+        faults: &[Kind::NoSuchSpace],
+        make: || get(leases::facts),
+    },
+    Route {
+        method: Method::Get,
+        path: "/v1/store/spaces",
+        about: "All spaces with their rows",
+        needs: Some("read"),
+        query: &[],
+        body: None,
+        answer: Answer::Document,
+        faults: &[],
+        make: || get(leases::list),
+    },
+    Route {
+        method: Method::Post,
+        path: "/v1/store/spaces",
+        about: "Makes a space of these facts",
+        needs: Some("admin"),
+        query: &[],
+        body: Some(Body::Wanted),
+        answer: Answer::Document,
+        faults: &[Kind::SpaceDiffers],
+        make: || post(leases::create),
+    },
+    Route {
+        method: Method::Get,
+        path: "/v1/store/spaces/{space}",
+        about: "A space with its rows",
+        needs: Some("lease:SPACE or read"),
+        query: &[],
+        body: None,
+        answer: Answer::Document,
+        faults: &[Kind::NoSuchSpace],
+        make: || get(leases::show),
+    },
+    Route {
+        method: Method::Delete,
+        path: "/v1/store/spaces/{space}",
+        about: "Drops a space; a tombstone stays",
+        needs: Some("admin"),
+        query: &[],
+        body: None,
+        answer: Answer::Document,
+        faults: &[Kind::NoSuchSpace],
+        make: || delete(leases::drop_space),
+    },
+    Route {
+        method: Method::Get,
+        path: "/v1/store/check",
+        about: "What leases rely on, looked at",
+        needs: Some("read"),
+        query: &[],
+        body: None,
+        answer: Answer::Document,
+        faults: &[],
+        make: || get(leases::check),
+    },
+    Route {
+        method: Method::Post,
+        path: "/v1/store/upgrade",
+        about: "Brings the tables of the store up",
+        needs: Some("admin"),
+        query: &[],
+        body: None,
+        answer: Answer::Document,
+        faults: &[],
+        make: || post(leases::upgrade),
     },
     Route {
         method: Method::Get,
