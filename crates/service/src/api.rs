@@ -204,6 +204,22 @@ impl Api {
         opened.cloned()
     }
 
+    /// Whether a space turned out to be dropped; it is opened anew by whoever asks next.
+    fn has_gone<T>(&self, name: &str, issuer: &Arc<Issuer>, done: &Result<T, Fault>) -> bool {
+        let has_gone = done.as_ref().is_err_and(|fault| fault.kind == Kind::SpaceGone);
+        if has_gone {
+            self.forget(name, issuer);
+        }
+        has_gone
+    }
+
+    fn forget(&self, name: &str, issuer: &Arc<Issuer>) {
+        let mut all = self.issuers.write().unwrap_or_else(PoisonError::into_inner);
+        if all.get(name).and_then(|opening| opening.get()).is_some_and(|known| Arc::ptr_eq(known, issuer)) {
+            all.remove(name);
+        }
+    }
+
     /// The same where it is open already.
     #[must_use]
     pub fn opened(&self, name: &str) -> Option<Arc<Issuer>> {
@@ -217,7 +233,12 @@ impl Api {
     pub async fn ids(&self, caller: &Caller, space: &str, count: u64) -> Result<Issued, Fault> {
         caller.may(Need::Mint(space))?;
         let count = self.spent(caller, count)?;
-        self.issuer(space).await?.issue(count).await
+        let issuer = self.issuer(space).await?;
+        let issued = issuer.issue(count).await;
+        if self.has_gone(space, &issuer, &issued) {
+            return self.issuer(space).await?.issue(count).await;
+        }
+        issued
     }
 
     /// The last of so many values of a counter that follow each other.
@@ -233,7 +254,12 @@ impl Api {
         {
             return Ok(value);
         }
-        self.issuer(space).await?.next(count).await
+        let issuer = self.issuer(space).await?;
+        let last = issuer.next(count).await;
+        if self.has_gone(space, &issuer, &last) {
+            return self.issuer(space).await?.next(count).await;
+        }
+        last
     }
 
     /// A block of so many values, for the caller alone.
@@ -243,7 +269,12 @@ impl Api {
     pub async fn block(&self, caller: &Caller, space: &str, count: u64) -> Result<Block, Fault> {
         caller.may(Need::Mint(space))?;
         caller.spend(count, u64::MAX)?;
-        self.issuer(space).await?.block(count).await
+        let issuer = self.issuer(space).await?;
+        let block = issuer.block(count).await;
+        if self.has_gone(space, &issuer, &block) {
+            return self.issuer(space).await?.block(count).await;
+        }
+        block
     }
 
     /// So many numbers of a scope, one after the other.
@@ -259,7 +290,12 @@ impl Api {
     ) -> Result<Range<u64>, Fault> {
         caller.may(Need::Mint(space))?;
         self.spent(caller, count)?;
-        self.issuer(space).await?.of_scope(scope, count).await
+        let issuer = self.issuer(space).await?;
+        let numbers = issuer.of_scope(scope, count).await;
+        if self.has_gone(space, &issuer, &numbers) {
+            return self.issuer(space).await?.of_scope(scope, count).await;
+        }
+        numbers
     }
 
     /// Public forms of ids, or the ids of public forms.
@@ -378,15 +414,16 @@ impl Api {
         let mut all = Vec::new();
         let mut is_up = true;
         let Ok(store) = self.session.store() else { return };
-        let names: Vec<String> = self.all_open().iter().map(|issuer| issuer.facts().name.clone()).collect();
-        if names.is_empty() {
+        let open = self.all_open();
+        if open.is_empty() {
             is_up = store.list(Deadline::after(LOOK_PATIENCE)).await.is_ok();
         }
-        for name in names {
-            match store.show(&name, Deadline::after(LOOK_PATIENCE)).await {
-                Ok(shown) => all.push(shown),
-                // Dropped meanwhile.
-                Err(Error::NoSuchSpace { .. }) => {}
+        for issuer in open {
+            let name = issuer.facts().name.as_str();
+            match store.show(name, Deadline::after(LOOK_PATIENCE)).await {
+                Ok(shown) if shown.space.id == issuer.facts().id => all.push(shown),
+                // Dropped meanwhile, and perhaps created again.
+                Ok(_) | Err(Error::NoSuchSpace { .. }) => self.forget(name, &issuer),
                 Err(_) => is_up = false,
             }
         }

@@ -29,6 +29,8 @@ pub enum Kind {
     WrongKind,
     /// The space is there with other facts, or its name issued other numbers before.
     SpaceDiffers,
+    /// The space was dropped, and perhaps created again, while it was in use.
+    SpaceGone,
     /// The counter or the time field has come to its end.
     Exhausted,
     /// The space hands out nothing until a time, or until an operator acts, as its store may have lost what it acknowledged.
@@ -153,6 +155,14 @@ pub const KINDS: &[Facts] = &[
         "ERR",
         "the space is there with other facts",
         "facts never change: ask for what is there, or take another name",
+    ),
+    facts(
+        Kind::SpaceGone,
+        "space-gone",
+        409,
+        "TRYAGAIN",
+        "the space was dropped while it was in use",
+        "ask again: the name leads nowhere, or to the space that was created again",
     ),
     facts(
         Kind::Exhausted,
@@ -300,6 +310,7 @@ impl From<&Error> for Fault {
             }
             Error::SpaceDiffers { .. } | Error::NameUsed { .. } => Self::new(Kind::SpaceDiffers, detail),
             Error::SpaceFault { .. } => Self::bad(detail),
+            Error::SpaceGone { .. } => Self::new(Kind::SpaceGone, detail),
             Error::WrongKind { .. } | Error::NotTwins { .. } => Self::new(Kind::WrongKind, detail),
             Error::Refused { refusal, now, .. } => {
                 let (kind, wait) = refused(refusal, *now);
@@ -311,7 +322,6 @@ impl From<&Error> for Fault {
             | Error::UnknownOutcome { .. }
             | Error::NotYet { .. }
             | Error::NoBlock { .. }
-            | Error::SpaceGone { .. }
             | Error::FileReplaced { .. } => Self { kind: Kind::Unavailable, detail, retry_after: Some(SOON) },
             Error::Closed { .. } => Self::new(Kind::Ending, detail),
             Error::Unsafe { .. }

@@ -56,9 +56,10 @@ impl Serving {
     pub(crate) fn begin(folder: &Folder, args: &[&str]) -> Self {
         let data = folder.path("data");
         let mut command = Command::new(env!("CARGO_BIN_EXE_mintage"));
-        command
-            .args(["serve", "--data", &data, "--listen", "127.0.0.1:0", "--redis", "127.0.0.1:0"])
-            .args(args);
+        command.args(["serve", "--data", &data, "--redis", "127.0.0.1:0"]).args(args);
+        if !args.contains(&"--listen") {
+            command.args(["--listen", "127.0.0.1:0"]);
+        }
         signal::ends_with_its_starter(&mut command);
         let mut child =
             command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();

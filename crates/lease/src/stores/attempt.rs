@@ -79,6 +79,7 @@ fn jittered(pause: Duration) -> Duration {
 
 /// `by_attempts!(TYPE, FORGET)`: the trait [`Store`](crate::store::Store) for a type that has a `url`, a `clock`, a `generation` and a
 /// function `try_…` for one attempt at each request. `FORGET` is done where the server couldn't be reached.
+#[cfg(any(feature = "etcd", feature = "mysql", feature = "postgres", feature = "zookeeper"))]
 macro_rules! by_attempts {
     ($store:ty, $forget:expr) => {
         impl $crate::store::Store for $store {
@@ -195,4 +196,6 @@ macro_rules! tried {
     };
 }
 
-pub(super) use {by_attempts, tried};
+#[cfg(any(feature = "etcd", feature = "mysql", feature = "postgres", feature = "zookeeper"))]
+pub(super) use by_attempts;
+pub(super) use tried;

@@ -194,3 +194,21 @@ async fn two_servers_on_one_store_share_its_spaces() {
     }
     assert_eq!(all.iter().collect::<HashSet<_>>().len(), 1_000);
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_space_that_is_dropped_is_gone_and_one_that_is_made_again_is_found() {
+    let site = Site::begin().await;
+    let made = async || {
+        let body = r#"{"name":"a","block":{}}"#;
+        site.asked("POST /v1/spaces", "Content-Type: application/json\r\n", body).await.0
+    };
+    assert_eq!(made().await, 201);
+    assert_eq!(ids(&site.json("POST /v1/spaces/a/ids").await.1), [1]);
+    assert_eq!(site.json("DELETE /v1/store/spaces/a").await.0, 200);
+    // What memory has goes on; what must be claimed shows that it is gone.
+    let gone = site.json("POST /v1/spaces/a/ids?count=1000").await;
+    assert_eq!((gone.0, &gone.1["type"]), (404, &json!("/problems/no-such-space")));
+    assert_eq!(made().await, 201);
+    let again = ids(&site.json("POST /v1/spaces/a/ids").await.1)[0];
+    assert!(again > 100, "values of the old one came again: {again}");
+}
