@@ -231,6 +231,10 @@ pub fn redacted(url: &str) -> String {
         return scheme + "***";
     }
     let place = without_secrets(place);
+    if scheme.starts_with("http") {
+        // A token may stand there alone.
+        return format!("{scheme}***@{place}");
+    }
     match login.split_once(':') {
         Some((user, _)) => format!("{scheme}{user}:***@{place}"),
         None => format!("{scheme}{login}@{place}"),

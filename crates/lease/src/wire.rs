@@ -1,4 +1,5 @@
-//! What goes between a service and the processes that lease from it: requests, answers and errors as JSON. Numbers of 64 bits and more are texts, nonces 32
+//! What goes between a service and the processes that lease from it: requests, answers and errors as JSON. Requests have no field that isn't known; answers may, as
+//! a later service tells more. Numbers of 64 bits and more are texts, nonces 32
 //! hexadecimal digits, times nanoseconds since 1970.
 
 use crate::error::{Cause, Error, Refusal, Word};
@@ -56,7 +57,6 @@ impl Asked {
 
 /// What it is told.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct Told {
     /// The answer.
     pub answer: Answer,
@@ -89,7 +89,6 @@ impl Told {
 
 /// The facts of a space.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct Facts {
     /// Its UUID.
     #[serde(with = "hex")]
@@ -138,7 +137,6 @@ impl Wanted {
 
 /// A space with its rows.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct Rows {
     space: Facts,
     state: SpaceState,
@@ -171,7 +169,6 @@ impl Rows {
 
 /// One thing that a store looked at.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct Line {
     #[serde(with = "fixed")]
     what: Word,

@@ -106,10 +106,13 @@ impl Api {
         if let Some(known) = known.filter(|known| known.id.0 == id) {
             return Ok(known);
         }
-        let space = Arc::new(self.session.store()?.space(name, deadline).await?);
-        if space.id.0 != id {
-            return Err(Error::SpaceGone { space: name.to_owned() });
-        }
+        let gone = || Error::SpaceGone { space: name.to_owned() };
+        let space = match self.session.store()?.space(name, deadline).await {
+            Ok(space) if space.id.0 == id => Arc::new(space),
+            // Whoever asks knew it once.
+            Ok(_) | Err(Error::NoSuchSpace { .. }) => return Err(gone()),
+            Err(error) => return Err(error),
+        };
         self.spaces
             .write()
             .unwrap_or_else(PoisonError::into_inner)

@@ -136,6 +136,19 @@ async fn a_service_that_was_away_is_found_again() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_space_that_was_dropped_is_gone_at_a_service_that_never_saw_it() {
+    let mut service = Service::begin(tempfile::tempdir().unwrap(), 0);
+    let site = Site::of(service.url());
+    let mut invoices = site.blocks("invoices", BlockTerms::default()).await;
+    invoices.claim(10).await.unwrap();
+    site.store().drop_space("invoices", soon()).await.unwrap();
+    let folder = service.end().unwrap();
+    let _again = Service::begin(folder, service.port);
+    let gone = invoices.claim(10).await;
+    assert!(matches!(gone, Err(Error::SpaceGone { .. })), "{gone:?}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn two_services_on_one_store_are_one_store() {
     let folder = tempfile::tempdir().unwrap();
     let second = tempfile::tempdir_in(folder.path()).unwrap();
