@@ -2,6 +2,7 @@
 
 use crate::fault::{Fault, Kind};
 use governor::{DefaultDirectRateLimiter, Quota, RateLimiter};
+use mintage::facade::key_file::bytes;
 use mintage::token::{Token, TokenForm, TokenFormat};
 use mintage::{SystemClock, SystemEntropy, UnixNanos};
 use serde::{Deserialize, Serialize};
@@ -377,7 +378,8 @@ impl Credential {
     fn grant(&self) -> Result<Grant, String> {
         limits(self.ids_per_second, self.max_count)?;
         let allow: Vec<Permission> = self.allow.iter().map(|text| text.parse()).collect::<Result<_, _>>()?;
-        let hash = unhex(&self.sha256).ok_or("sha256: 64 hexadecimal digits expected")?;
+        let hash = bytes(&self.sha256).and_then(|bytes| bytes.try_into().ok());
+        let hash = hash.ok_or("sha256: 64 hexadecimal digits expected")?;
         if self.id.len() != ID_CHARS {
             return Err(format!("id: {ID_CHARS} characters expected"));
         }
@@ -606,17 +608,6 @@ fn hash(token: &str) -> [u8; 32] {
 
 fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-fn unhex(text: &str) -> Option<[u8; 32]> {
-    let mut bytes = [0; 32];
-    if text.len() != 64 || !text.is_ascii() {
-        return None;
-    }
-    for (at, byte) in bytes.iter_mut().enumerate() {
-        *byte = u8::from_str_radix(&text[2 * at..2 * at + 2], 16).ok()?;
-    }
-    Some(bytes)
 }
 
 /// The time, to the second.

@@ -119,8 +119,8 @@ pub fn app(api: Arc<Api>, manner: Manner) -> Router {
 async fn observe(api: &Api, manner: Manner, request: Request, next: Next) -> Response {
     let begun = SystemClock.monotonic_nanos();
     // The path as the table has it: what clients make up is no label.
-    let route = request.extensions().get::<MatchedPath>().cloned();
-    let route = route.as_ref().map_or("other", MatchedPath::as_str);
+    let path = request.extensions().get::<MatchedPath>().map(MatchedPath::as_str);
+    let (route, answers) = api.metrics().of_route(path);
     let id = request_id(request.headers().get(REQUEST_ID).and_then(|id| id.to_str().ok()));
     let answering = TOLD.scope(id.clone(), next.run(request));
     let mut response = match tokio::time::timeout(manner.patience, answering).await {
@@ -133,8 +133,12 @@ async fn observe(api: &Api, manner: Manner, request: Request, next: Next) -> Res
     };
     let kind = response.extensions().get::<Kind>().copied();
     let nanos = SystemClock.monotonic_nanos() - begun;
-    api.metrics().answered(HTTP, route, kind, 1);
-    api.metrics().took(HTTP, route, nanos);
+    if let Some(answers) = answers {
+        answers.went_well(u64::from(kind.is_none()), nanos);
+    }
+    if let Some(kind) = kind {
+        api.metrics().failed(HTTP, route, kind);
+    }
     log::answered(manner.logged, route, &id, response.status().as_u16(), kind, nanos);
     if let Ok(id) = HeaderValue::from_str(&id) {
         response.headers_mut().insert(REQUEST_ID, id);

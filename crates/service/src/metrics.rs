@@ -4,18 +4,19 @@
 
 use crate::api::Api;
 use crate::fault::Kind;
+use crate::http::routes::ROUTES;
 use crate::issuer::Held;
 use mintage::{Clock, SystemClock};
 use mintage_lease::events::{Event, Happening};
 use mintage_lease::headroom::{Ends, Headroom};
 use mintage_lease::request::Shown;
 use prometheus::{
-    Encoder, Gauge, GaugeVec, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, Opts, Registry,
-    TextEncoder,
+    Encoder, Gauge, GaugeVec, Histogram, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, Opts,
+    Registry, TextEncoder,
 };
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// What sort of thing a metric is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -195,6 +196,10 @@ const BUCKETS: &[f64] = &[
 pub(crate) const HTTP: &str = "http";
 /// The other.
 pub(crate) const REDIS: &str = "redis";
+/// What stands for the route of commands of the Redis protocol that were read at once.
+pub(crate) const BATCH: &str = "batch";
+/// What stands for paths that there aren't.
+const OTHER: &str = "other";
 /// What was answered where nothing was wrong.
 const OK: &str = "ok";
 
@@ -212,6 +217,9 @@ pub struct Metrics {
     counters: HashMap<&'static str, IntCounterVec>,
     gauges: HashMap<&'static str, GaugeVec>,
     seconds: HistogramVec,
+    /// What counts the answers of each route, once it was asked for.
+    routes: HashMap<&'static str, OnceLock<Answers>>,
+    batch: OnceLock<Answers>,
     /// Counts what no metric stands for, and isn't shown.
     spare: IntCounter,
     looked: Mutex<Looked>,
@@ -260,6 +268,12 @@ impl Metrics {
             counters,
             gauges,
             seconds,
+            routes: ROUTES
+                .iter()
+                .map(|route| (route.path, OnceLock::new()))
+                .chain([(OTHER, OnceLock::new())])
+                .collect(),
+            batch: OnceLock::new(),
             spare,
             looked: Mutex::default(),
             scrape: Mutex::default(),
@@ -293,15 +307,30 @@ impl Metrics {
         self.counter(&SCHEME_IDS, &[scheme]).inc_by(count);
     }
 
-    /// So many requests were answered.
-    pub(crate) fn answered(&self, surface: &str, route: &str, fault: Option<Kind>, count: u64) {
-        let result = fault.map_or(OK, |kind| kind.facts().slug);
-        self.counter(&REQUESTS, &[surface, route, result]).inc_by(count);
+    /// What counts the answers of a path as the table of routes has it; `None` is any other path.
+    pub(crate) fn of_route(&self, path: Option<&str>) -> (&'static str, Option<&Answers>) {
+        let known = path.and_then(|path| self.routes.get_key_value(path));
+        let Some((route, answers)) = known.or_else(|| self.routes.get_key_value(OTHER)) else {
+            return (OTHER, None);
+        };
+        (route, Some(answers.get_or_init(|| self.answers(HTTP, route))))
     }
 
-    /// An answer took so long.
-    pub(crate) fn took(&self, surface: &str, route: &str, nanos: u64) {
-        self.seconds.with_label_values(&[surface, route]).observe(nanos as f64 / 1e9);
+    /// What counts commands of the Redis protocol.
+    pub(crate) fn batch(&self) -> &Answers {
+        self.batch.get_or_init(|| self.answers(REDIS, BATCH))
+    }
+
+    fn answers(&self, surface: &str, route: &str) -> Answers {
+        Answers {
+            ok: self.counter(&REQUESTS, &[surface, route, OK]),
+            seconds: self.seconds.with_label_values(&[surface, route]),
+        }
+    }
+
+    /// A request was answered by a fault.
+    pub(crate) fn failed(&self, surface: &str, route: &str, kind: Kind) {
+        self.counter(&REQUESTS, &[surface, route, kind.facts().slug]).inc();
     }
 
     /// A connection was opened; it counts until this is dropped.
@@ -437,6 +466,21 @@ impl Metrics {
 pub(crate) struct SpaceCounters {
     pub(crate) ids: IntCounter,
     pub(crate) waits: IntCounter,
+}
+
+/// What counts the answers of a route.
+#[derive(Clone, Debug)]
+pub(crate) struct Answers {
+    ok: IntCounter,
+    seconds: Histogram,
+}
+
+impl Answers {
+    /// So many went well; all together, with those that didn't, took so long.
+    pub(crate) fn went_well(&self, count: u64, nanos: u64) {
+        self.ok.inc_by(count);
+        self.seconds.observe(nanos as f64 / 1e9);
+    }
 }
 
 /// A connection that is open.

@@ -6,7 +6,7 @@ use crate::api::Api;
 use crate::credentials::Caller;
 use crate::fault::{Fault, Kind};
 use crate::log::{self, Requests};
-use crate::metrics::REDIS;
+use crate::metrics::{BATCH, REDIS};
 use crate::resp::{Replies, Words, command, shown};
 use mintage::{Clock, SystemClock};
 use std::cell::OnceCell;
@@ -23,9 +23,6 @@ const MAX_COMMAND: usize = 300 * 1024;
 
 /// Bytes of replies that are kept before they are sent, in the middle of a pipeline too.
 const SEND_FROM: usize = 64 * 1024;
-
-/// What stands for the route of commands that were read at once.
-const BATCH: &str = "batch";
 
 /// Whether the connection goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,7 +45,7 @@ pub(crate) async fn serve(
     manner: Manner,
     ending: watch::Receiver<bool>,
 ) {
-    let connection = Connection {
+    let mut connection = Connection {
         caller: Caller::Anybody,
         api,
         stream,
@@ -59,7 +56,7 @@ pub(crate) async fn serve(
         failed: Vec::new(),
     };
     // How a connection ends is nobody's fault here.
-    let _ = { connection }.run(ending).await;
+    let _ = connection.run(ending).await;
 }
 
 /// How connections are treated.
@@ -144,9 +141,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         if self.done == 0 && self.failed.is_empty() {
             return;
         }
-        metrics.took(REDIS, BATCH, SystemClock.monotonic_nanos() - begun);
-        metrics.answered(REDIS, BATCH, None, std::mem::take(&mut self.done));
-        self.failed.drain(..).for_each(|kind| metrics.answered(REDIS, BATCH, Some(kind), 1));
+        metrics.batch().went_well(std::mem::take(&mut self.done), SystemClock.monotonic_nanos() - begun);
+        self.failed.drain(..).for_each(|kind| metrics.failed(REDIS, BATCH, kind));
     }
 
     /// Replies what is wrong.

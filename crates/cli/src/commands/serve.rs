@@ -175,13 +175,9 @@ fn say(line: &str) {
 fn tell(config: &Config, server: &Server) -> Result<(), Failure> {
     let mut out = output::stdout();
     let (http, redis) = (server.http_address()?, server.redis_address()?);
-    let (scheme, curl) = if server.has_tls() {
-        ("https", format!("curl --cacert {}", output::shell_word("ca.pem")))
-    } else {
-        ("http", "curl".to_owned())
-    };
-    let curl =
-        if server.asks_for_tokens() { format!("{curl} -H \"Authorization: Bearer $TOKEN\"") } else { curl };
+    let (scheme, curl) = if server.has_tls() { ("https", "curl --cacert ca.pem") } else { ("http", "curl") };
+    let token = if server.asks_for_tokens() { " -H \"Authorization: Bearer $TOKEN\"" } else { "" };
+    let curl = format!("{curl}{token}");
     writeln!(out, "http   {scheme}://{http}/v1")?;
     if let Some(redis) = redis {
         writeln!(out, "redis  {redis}{}", if server.has_tls() { " with TLS" } else { "" })?;

@@ -15,8 +15,8 @@ use crate::space::Space;
 use crate::store::{Answering, CheckLine, CreateOptions, Deadline, OpenOptions, Store, StoreEntry, redacted};
 use crate::wire::{Asked, Facts, Fault, Line, Rows, Told, Wanted};
 use connect::{Connections, Outcome, Trouble};
-use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::sync::Arc;
 
@@ -106,7 +106,7 @@ impl Remote {
         }
         let problem: Value = serde_json::from_slice(&body).unwrap_or_default();
         let detail = problem["detail"].as_str().unwrap_or_default().to_owned();
-        if let Ok(fault) = Fault::deserialize_from(&problem["lease_error"]) {
+        if let Ok(fault) = Fault::deserialize(&problem["lease_error"]) {
             let error = fault.error(&self.url, place.space, request, detail.into());
             return Err(match error {
                 // The service waited for its store until the deadline, and this client's is no later.
@@ -142,12 +142,6 @@ impl Remote {
 
     fn read<T>(&self, request: &'static str, read: Result<T, &'static str>) -> Result<T, Error> {
         read.map_err(|fact| self.database(request, format!("the fact {fact} can't be read").into()))
-    }
-}
-
-impl Fault {
-    fn deserialize_from(value: &Value) -> Result<Self, serde_json::Error> {
-        serde::Deserialize::deserialize(value)
     }
 }
 

@@ -1,10 +1,14 @@
 //! HTTP.
 
 use crate::site::Site;
+use axum::body::Body;
+use axum::http::Request;
 use mintage::Scheme;
 use mintage_service::fault::KINDS;
+use mintage_service::http::{self, Manner};
 use serde_json::{Value, json};
 use std::collections::HashSet;
+use tower::ServiceExt;
 
 fn ids(body: &Value) -> Vec<u64> {
     body["ids"].as_array().unwrap().iter().map(|id| id.as_str().unwrap().parse().unwrap()).collect()
@@ -211,4 +215,23 @@ async fn a_space_that_is_dropped_is_gone_and_one_that_is_made_again_is_found() {
     assert_eq!(made().await, 201);
     let again = ids(&site.json("POST /v1/spaces/a/ids").await.1)[0];
     assert!(again > 100, "values of the old one came again: {again}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_application_answers_in_process_as_over_a_socket() {
+    let site = Site::begin().await;
+    let manner = Manner { patience: std::time::Duration::from_secs(10), ..Manner::default() };
+    let app = http::app(site.api(), manner);
+    for (path, status) in [
+        ("/healthz", 200),
+        ("/v1/spaces/default", 200),
+        ("/v1/spaces/nope", 404),
+        ("/v2", 404),
+        ("/metrics", 200),
+    ] {
+        let request = Request::get(path).body(Body::empty()).unwrap();
+        let answered = app.clone().oneshot(request).await.unwrap();
+        let (over_socket, ..) = site.asked(&format!("GET {path}"), "", "").await;
+        assert_eq!((answered.status().as_u16(), over_socket), (status, status), "{path}");
+    }
 }

@@ -65,6 +65,11 @@ impl Site {
         Self { http, redis, folder, told, api, stop, running }
     }
 
+    /// What it does, whatever asks.
+    pub(crate) fn api(&self) -> Arc<Api> {
+        Arc::clone(&self.api)
+    }
+
     /// Has it look at its store now.
     pub(crate) async fn look(&self) {
         self.api.look_at_store().await;
